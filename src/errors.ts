@@ -1,0 +1,78 @@
+/**
+ * Three errors, by what happens next, and the exit codes. Outcomes of agents, models, tools and checks are values,
+ * never errors. Every error says what, why and what to do.
+ */
+import type { Outcome } from "./events.ts";
+
+interface Telling {
+  /** What to do about it, one line. */
+  hint?: string;
+  cause?: unknown;
+}
+
+abstract class PawlError extends Error {
+  readonly hint: string | undefined;
+  constructor(message: string, { hint, cause }: Telling = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.hint = hint;
+  }
+}
+
+/** Wrong input, or refused before anything was spent or changed. Exit 2, no stack. */
+export class UsageError extends PawlError {}
+
+/** Will probably work later. */
+export class RetryableError extends PawlError {
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs: number, telling?: Telling) {
+    super(message, telling);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The machine, the journal or the repository is broken; going on would risk work. Exit 5. */
+export class TerminalError extends PawlError {}
+
+export const EXIT = {
+  ok: 0,
+  unverified: 1,
+  usage: 2,
+  exhausted: 3,
+  human: 4,
+  failed: 5,
+  sigint: 130,
+  sigterm: 143,
+} as const;
+
+export function exitCodeOf(outcome: Outcome, { trustPromise }: { trustPromise: boolean }): number {
+  switch (outcome.is) {
+    case "verified":
+      return EXIT.ok;
+    case "claimed":
+      return trustPromise ? EXIT.ok : EXIT.unverified;
+    case "stuck":
+    case "stopped":
+      return EXIT.unverified;
+    case "exhausted":
+      return EXIT.exhausted;
+    case "needs-human":
+      return EXIT.human;
+    case "failed":
+      return EXIT.failed;
+  }
+}
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}
+
+/** One line what and why, one line what to do; the stack only when asked. */
+export function render(error: unknown, { verbose = false }: { verbose?: boolean } = {}): string {
+  if (!(error instanceof Error)) return `pawl: ${String(error)}`;
+  const lines = [`pawl: ${error.message}`];
+  if (error instanceof PawlError && error.hint !== undefined) lines.push(`      ${error.hint}`);
+  if (!(error instanceof PawlError) || verbose) lines.push(error.stack ?? "");
+  if (verbose && error.cause !== undefined) lines.push(`caused by: ${render(error.cause, { verbose })}`);
+  return lines.join("\n").trimEnd();
+}

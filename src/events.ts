@@ -1,0 +1,271 @@
+/**
+ * The facts: everything that is shown, counted or resumed. A fact is small, says what happened, and needs no other
+ * fact to be understood by a person. Types are `noun-verb`. Large things are blobs; facts hold their hash and a
+ * bounded excerpt. Authors are checked strictly; readers skip types they do not know.
+ */
+import { z } from "zod";
+import { limitsSchema, runSpecSchema } from "./spec.ts";
+
+export const FACT_VERSION = 1;
+
+const count = z.int().nonnegative();
+const ms = z.number().nonnegative();
+/** sha-256 of a blob, hex. */
+const blob = z.string().regex(/^[0-9a-f]{64}$/);
+/** A git object name. */
+const oid = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
+
+export const usageSchema = z.strictObject({
+  requests: count,
+  toolCalls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
+  /** null: nobody knows; never treated as 0. */
+  usd: z.number().nonnegative().nullable(),
+  /** Computed from list prices or a cut stream instead of reported by the agent. */
+  estimated: z.boolean(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+export const turnOutcomeSchema = z.discriminatedUnion("is", [
+  z.strictObject({ is: z.literal("done") }),
+  /** pawl ended it on purpose: a directive, a budget, a stop. The session stays usable. */
+  z.strictObject({ is: z.literal("interrupted"), by: z.string() }),
+  /** It was cut by a crash of the agent, the connection or the driver. It can be gone on with. */
+  z.strictObject({ is: z.literal("cut"), reason: z.string() }),
+  /** The provider said no for now. Not an error of the work; no iteration is consumed. */
+  z.strictObject({
+    is: z.literal("limited"),
+    kind: z.enum(["rate", "usage", "overloaded"]),
+    resetAt: ms.optional(),
+    message: z.string(),
+  }),
+  z.strictObject({ is: z.literal("timeout"), which: z.enum(["idle", "turn"]), afterMs: ms }),
+  z.strictObject({
+    is: z.literal("failed"),
+    /** `fatal` kinds never heal by trying again: login, model name, billing, refused input. */
+    kind: z.enum(["login", "model", "billing", "context", "max-turns", "refused", "agent"]),
+    message: z.string(),
+  }),
+]);
+export type TurnOutcome = z.infer<typeof turnOutcomeSchema>;
+
+const failureSchema = z.strictObject({
+  /** Stable across runs: test id or normalised line. */
+  fingerprint: z.string(),
+  /** For people and prompts, bounded. */
+  message: z.string(),
+});
+export type Failure = z.infer<typeof failureSchema>;
+
+const evidenceSchema = z.strictObject({
+  tree: oid,
+  command: z.string(),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  durationMs: ms,
+  log: blob.nullable(),
+  logBytes: count,
+  isolation: z.string(),
+  suspicions: z.array(z.string()),
+});
+export type Evidence = z.infer<typeof evidenceSchema>;
+
+export const verdictSchema = z.discriminatedUnion("is", [
+  z.strictObject({ is: z.literal("pass"), evidence: evidenceSchema, score: z.number().optional() }),
+  z.strictObject({
+    is: z.literal("fail"),
+    evidence: evidenceSchema,
+    failures: z.tuple([failureSchema], failureSchema),
+    /** Tail of the log for the next prompt, bounded. */
+    excerpt: z.string(),
+    score: z.number().optional(),
+  }),
+  z.strictObject({
+    is: z.literal("flaky"),
+    evidence: evidenceSchema,
+    failures: z.tuple([failureSchema], failureSchema),
+    runs: count,
+  }),
+  z.strictObject({ is: z.literal("unverifiable"), reason: z.string(), retryAfterMs: ms.optional() }),
+  z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
+]);
+export type Verdict = z.infer<typeof verdictSchema>;
+
+export const outcomeSchema = z.strictObject({
+  is: z.enum(["verified", "claimed", "exhausted", "stuck", "needs-human", "stopped", "failed"]),
+  /** The rule that ended it, e.g. `budget:usd`. */
+  rule: z.string(),
+  reason: z.string(),
+});
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+export const directiveSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("say"), text: z.string().min(1).max(65_536), when: z.enum(["now", "next"]) }),
+  z.strictObject({ kind: z.literal("interrupt") }),
+  z.strictObject({ kind: z.literal("pause") }),
+  z.strictObject({ kind: z.literal("resume") }),
+  z.strictObject({ kind: z.literal("stop"), when: z.enum(["now", "after"]) }),
+  z.strictObject({ kind: z.literal("model"), model: z.string().min(1) }),
+  z.strictObject({ kind: z.literal("budget"), limits: limitsSchema }),
+  z.strictObject({ kind: z.literal("memory"), op: z.enum(["pin", "clear"]), id: z.string() }),
+  z.strictObject({ kind: z.literal("answer"), question: z.string(), text: z.string().max(65_536) }),
+]);
+export type Directive = z.infer<typeof directiveSchema>;
+
+const promptPartSchema = z.strictObject({
+  name: z.string(),
+  bytes: count,
+  /** Bytes left out because of the part's cap; -1 never: 0 means whole. */
+  cut: count,
+  included: z.boolean(),
+});
+const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
+export type FileChange = z.infer<typeof fileChangeSchema>;
+
+const sessionSchema = z.strictObject({
+  ref: z.string(),
+  mode: z.enum(["new", "continue", "rewind"]),
+  at: z.string().optional(),
+});
+
+const envelope = {
+  v: z.literal(FACT_VERSION),
+  run: z.string(),
+  lane: z.string(),
+  seq: count,
+  /** Wall clock, ms since 1970; for people only. */
+  at: ms,
+  /** Driven time of the run so far, ms. */
+  elapsed: ms,
+  /** Owner that wrote it. */
+  epoch: count,
+  /** Hash of the fact before it; of nothing for the first. */
+  prev: z.string(),
+};
+const fact = <T extends string, S extends z.core.$ZodShape>(type: T, shape: S) =>
+  z.strictObject({ ...envelope, type: z.literal(type), ...shape });
+
+export const factSchema = z.discriminatedUnion("type", [
+  fact("run-start", {
+    spec: runSpecSchema,
+    pawl: z.string(),
+    base: z.strictObject({ commit: oid.nullable(), tree: oid, branch: z.string().nullable(), detached: z.boolean() }),
+  }),
+  fact("run-reopened", { was: outcomeSchema, limits: limitsSchema, model: z.string().optional() }),
+  fact("run-end", { outcome: outcomeSchema }),
+  fact("lease-changed", { pid: count, startedAt: z.string(), boot: z.string(), host: z.string(), swept: count }),
+  fact("lane-start", { why: z.string() }),
+  fact("lane-end", { why: z.string() }),
+  fact("iteration-start", { n: count, why: z.string() }),
+  fact("turn-start", {
+    turn: count,
+    /** Given to the agent as the id of the user message, so that a transcript can be searched for it. */
+    uuid: z.string(),
+    iteration: count,
+    attempt: count,
+    session: sessionSchema,
+    model: z.string().nullable(),
+    prompt: z.strictObject({ blob, bytes: count, parts: z.array(promptPartSchema) }),
+    reserve: z.strictObject({ usd: z.number().nullable(), tokens: count.nullable() }),
+    directives: z.array(z.string()),
+  }),
+  fact("session-opened", { turn: count, ref: z.string(), model: z.string().nullable() }),
+  fact("turn-end", {
+    turn: count,
+    outcome: turnOutcomeSchema,
+    usage: usageSchema,
+    /** Last text of the agent, bounded; the whole is in the trace. */
+    text: z.string(),
+    claim: z.boolean(),
+    tools: z.array(z.tuple([z.string(), count])),
+    durationMs: ms,
+    messageId: z.string().nullable(),
+    contextTokens: count.nullable(),
+    /** Taken from the transcript by a later driver. */
+    foundOut: z.boolean(),
+  }),
+  fact("change-recorded", {
+    iteration: count,
+    snapshot: count,
+    commit: oid,
+    tree: oid,
+    /** What checks see and what is delivered. */
+    judged: oid,
+    by: z.enum(["agent", "user"]),
+    files: z.array(fileChangeSchema),
+    fileCount: count,
+    added: count,
+    removed: count,
+    warnings: z.array(z.string()),
+  }),
+  fact("check-start", { check: z.string(), tree: oid, iteration: count }),
+  fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
+  fact("failure-recorded", {
+    iteration: count,
+    /** Normalised shape of the change that led to it, and words for people. */
+    approach: z.string(),
+    summary: z.string(),
+    fingerprints: z.array(z.string()),
+    messages: z.array(z.string()),
+  }),
+  fact("decision-made", {
+    iteration: count,
+    rule: z.string(),
+    next: z.enum(["continue", "fresh-session", "other-agent", "restore", "ask", "end"]),
+    /** Words for the next prompt and for people. */
+    reason: z.string(),
+    numbers: z.record(z.string(), z.number()),
+    restoreTo: count.optional(),
+    outcome: outcomeSchema.optional(),
+  }),
+  fact("effect-intended", {
+    effect: z.string(),
+    kind: z.enum(["commit", "restore"]),
+    iteration: count,
+    tree: oid,
+    message: z.string(),
+  }),
+  fact("effect-done", { effect: z.string(), result: z.string() }),
+  fact("change-accepted", {
+    iteration: count,
+    tree: oid,
+    commit: oid.nullable(),
+    branch: z.string().nullable(),
+    adopted: z.array(oid),
+    warnings: z.array(z.string()),
+  }),
+  fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
+  fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),
+  fact("directive-delivered", { id: z.string(), how: z.string(), turn: count.nullable() }),
+  fact("directive-acknowledged", { id: z.string(), turn: count }),
+  fact("human-requested", {
+    question: z.string(),
+    kind: z.enum(["ladder", "workspace", "question"]),
+    text: z.string(),
+  }),
+  fact("human-answered", { question: z.string(), text: z.string() }),
+  fact("wait-start", {
+    wait: z.string(),
+    reason: z.string(),
+    /** Wall clock; only for provider reset times. */
+    until: ms.nullable(),
+    /** Driven time at which it ends, for backoff. */
+    untilElapsed: ms.nullable(),
+  }),
+  fact("wait-end", { wait: z.string(), why: z.string() }),
+]);
+
+export type Fact = z.infer<typeof factSchema>;
+export type FactType = Fact["type"];
+export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
+type Envelope = keyof typeof envelope;
+type WithoutEnvelope<F> = F extends Fact ? Omit<F, Envelope> & { lane?: string } : never;
+/** What an author gives; the journal adds the envelope. */
+export type NewFact = WithoutEnvelope<Fact>;
+
+export function isKnownType(type: string): type is FactType {
+  return factSchema.options.some((option) => option.shape.type.value === type);
+}

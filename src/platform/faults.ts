@@ -1,0 +1,34 @@
+/**
+ * The test hook for "fail at every n": every append, spawn and rename pawl makes calls `fault` first. It does nothing
+ * unless PAWL_FAULT is set, e.g. `append:3:ENOSPC` (the third append fails) or `rename:1:kill` (the process is killed
+ * with SIGKILL right before its first rename), or `spawn:2:kill-after` (right after the second spawn).
+ */
+export type FaultPoint = "append" | "spawn" | "rename";
+
+interface Fault {
+  point: FaultPoint;
+  at: number;
+  how: string;
+}
+
+const planned = parse(process.env["PAWL_FAULT"]);
+let seen = 0;
+
+function parse(text: string | undefined): Fault | undefined {
+  const match = /^(append|spawn|rename):(\d+):([A-Za-z-]+)$/.exec(text ?? "");
+  if (match === null) return undefined;
+  return { point: match[1] as FaultPoint, at: Number(match[2]), how: match[3] as string };
+}
+
+/** Throws an errno error, kills this process, or returns. Call it right before the effect. */
+export function fault(point: FaultPoint): void {
+  if (planned === undefined || planned.point !== point) return;
+  seen += 1;
+  if (seen !== planned.at) return;
+  if (planned.how === "kill") process.kill(process.pid, "SIGKILL");
+  if (planned.how === "kill-after") {
+    setImmediate(() => process.kill(process.pid, "SIGKILL"));
+    return;
+  }
+  throw Object.assign(new Error(`${planned.how}: injected at ${point} ${planned.at}`), { code: planned.how });
+}

@@ -1,0 +1,297 @@
+/**
+ * The edges. The kernel knows these interfaces and nothing behind them; a user extends pawl by passing an object that
+ * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
+ */
+import type { Directive, Fact, FileChange, NewFact, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { AgentSpec } from "./spec.ts";
+
+// ── Clock ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Clock {
+  /** Wall clock, ms since 1970. May jump. */
+  wall(): number;
+  /** Monotonic, ms, from an arbitrary origin. Never jumps. */
+  mono(): number;
+  /** Resolves after `ms` of monotonic time or when aborted, never rejects; any length, also beyond 2^31 ms. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+// ── Journal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Who drives: enough to tell a dead owner from a living one, on this machine and across reboots. */
+export interface Owner {
+  pid: number;
+  startedAt: string;
+  boot: string;
+  host: string;
+}
+
+export interface RunRow {
+  run: string;
+  createdAt: number;
+  repository: string;
+  goal: string;
+  /** The living owner, undefined when nobody drives it. */
+  owner: Owner | undefined;
+  lastSeq: number;
+}
+
+export interface Receipt {
+  id: string;
+  directive: Directive;
+  source: string;
+  queuedAt: number;
+}
+
+/** Facts at rest. Reading never locks out the owner; corruption is a TerminalError that names run and seq. */
+export interface Journal {
+  /** Makes the run with its first fact (`run-start`, seq 0). UsageError when the id exists. */
+  create(run: string, first: NewFact, about: { repository: string; goal: string }): Promise<void>;
+  /**
+   * Takes the lease under a new epoch and returns the whole journal, checked. UsageError naming the owner when a living
+   * one drives it. A journal with fact types or versions this pawl does not know is refused (TerminalError).
+   */
+  own(run: string, owner: Owner): Promise<OwnedRun>;
+  read(run: string, from?: number): Promise<Fact[]>;
+  /** Yields facts from `from` on, then new ones as any process appends them, until aborted. */
+  follow(run: string, options: { from: number; signal: AbortSignal }): AsyncIterable<Fact>;
+  runs(): Promise<RunRow[]>;
+  close(): void;
+}
+
+export interface OwnedRun {
+  readonly epoch: number;
+  readonly facts: readonly Fact[];
+  /** Durable before it resolves, all or nothing; refused (TerminalError) when another owner has taken over. */
+  append(facts: readonly NewFact[], time: { at: number; elapsed: number }): Promise<Fact[]>;
+  /** Moves every queued directive into the journal as `directive-received`, in one transaction; [] when none. */
+  takeDirectives(time: { at: number; elapsed: number }): Promise<Fact[]>;
+  /** Resolves when the inbox may hold something new, or when aborted. Never rejects. */
+  inboxChanged(signal: AbortSignal): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Where views write. A row here is the receipt `queued`, also while nobody drives. */
+export interface Inbox {
+  /** The same key twice is one row. */
+  put(run: string, directive: Directive, meta: { source: string; key?: string }): Promise<Receipt>;
+  queued(run: string): Promise<Receipt[]>;
+}
+
+export interface TraceLine {
+  at: number;
+  turn: number;
+  kind: string;
+  /** JSON, redacted, bounded. */
+  data: unknown;
+}
+/** The agent's stream: tailed live, durable within 100 ms, never folded. */
+export interface Trace {
+  write(run: string, line: TraceLine): void;
+  read(run: string, options?: { from?: number; turn?: number }): Promise<{ n: number; line: TraceLine }[]>;
+  flush(): Promise<void>;
+}
+
+/** Content-addressed, redacted before they are written. */
+export interface Blobs {
+  put(content: string | Uint8Array): Promise<{ hash: string; bytes: number }>;
+  /** A writer for what is too large for memory; `end` returns the hash. Content beyond `maxBytes` is counted, not kept. */
+  writer(maxBytes: number): BlobWriter;
+  get(hash: string): Promise<Uint8Array | undefined>;
+}
+export interface BlobWriter {
+  write(chunk: Uint8Array): void;
+  end(): Promise<{ hash: string; bytes: number; dropped: number }>;
+}
+
+/** Masks secrets. Applied at the one place that writes: journal, trace, blobs. */
+export type Redact = (text: string) => string;
+
+// ── Agent ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Something an agent cannot do, with the reason; shown to people and used by the contract suite. */
+export interface Gap {
+  cannot: "say-now" | "switch-model" | "rewind" | "resume" | "report-cost" | "inspect";
+  reason: string;
+}
+
+export interface OpenRequest {
+  run: string;
+  lane: string;
+  /** Absolute; the agent's working directory. */
+  workspace: string;
+  /** Private to this run and lane, outside the workspace: the agent's own config, session files, temporary files. */
+  home: string;
+  /** `ref` is chosen by pawl before the session exists, so that a crash in between loses nothing. */
+  session: { ref: string; mode: "new" | "continue" | "rewind"; at?: string | undefined };
+  agent: AgentSpec;
+  model: string | undefined;
+  /** Appended to the agent's own system prompt: instruction files of the base. Stable over the run, for the cache. */
+  instructions: string;
+  /** The whole environment the agent's processes get, built from an allow-list, with the run's id in it. */
+  environment: Readonly<Record<string, string>>;
+}
+
+export interface TurnRequest {
+  /** The id of the user message in the agent's transcript. */
+  uuid: string;
+  prompt: string;
+}
+export interface TurnLimits {
+  idleTimeoutMs: number;
+  turnTimeoutMs: number;
+  completionGraceMs: number;
+}
+
+/** What a `say` or `model` directive came to. */
+export type Delivery = "now" | "next-turn";
+
+export type AgentEvent =
+  | { type: "session-opened"; ref: string; model: string | null }
+  /** The model has begun to answer a request: everything sent before is in it. */
+  | { type: "request" }
+  /** An assistant message is complete. */
+  | { type: "message"; id: string }
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string }
+  | { type: "tool-start"; id: string; name: string; input: unknown }
+  | { type: "tool-end"; id: string; ok: boolean; output: string }
+  /** Of this turn so far, cumulative. */
+  | { type: "usage"; usage: Usage }
+  /** The text of a directive given by `say` is in a request to the model. */
+  | { type: "delivered"; directive: string }
+  | { type: "retry"; attempt: number; delayMs: number; status: number | null }
+  | { type: "notice"; text: string }
+  | TurnEnd;
+
+export interface TurnEnd {
+  type: "turn-end";
+  outcome: TurnOutcome;
+  usage: Usage;
+  /** The agent's final text of this turn: nothing of tools, thinking or earlier messages. */
+  finalText: string;
+  messageId: string | null;
+  contextTokens: number | null;
+}
+
+/** What became of a turn nobody saw the end of. */
+export type Found =
+  /** The prompt never reached the model. */
+  | { is: "unknown" }
+  /** It was under way; usage as far as the transcript tells. */
+  | { is: "cut"; usage: Usage; tools: [string, number][]; messageId: string | null }
+  | { is: "ended"; end: TurnEnd; tools: [string, number][] };
+
+/** Takes turns. Never throws for the agent's, the model's or a tool's failure: the turn ends with an outcome. */
+export interface Agent {
+  readonly name: string;
+  readonly gaps: readonly Gap[];
+  /** Opens, resumes or rewinds. Failure to start shows as the first turn's outcome, not as a rejection. */
+  open(request: OpenRequest): Promise<AgentSession>;
+  /** Read-only: looks at what the agent left on disk. `request` as it was opened. */
+  inspect(request: OpenRequest, turn: { uuid: string }): Promise<Found>;
+}
+
+export interface AgentSession {
+  /** Streams what happens; the last event is `turn-end`, exactly once, also after abort, crash or timeout. */
+  turn(request: TurnRequest, limits: TurnLimits, signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Into the running turn, or "next-turn" when there is none or the agent cannot. */
+  say(directive: string, text: string): Promise<Delivery>;
+  setModel(model: string): Promise<Delivery>;
+  /** Afterwards no process of it is left. */
+  close(): Promise<void>;
+}
+
+// ── Workspace ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Base {
+  commit: string | null;
+  tree: string;
+  branch: string | null;
+  detached: boolean;
+}
+
+export interface Snapshot {
+  /** Of the private repository. */
+  commit: string;
+  tree: string;
+  judged: string;
+  /** Against the snapshot before it; at most MAX_LISTED_FILES, the counts are of all. */
+  files: FileChange[];
+  fileCount: number;
+  added: number;
+  removed: number;
+  /** What could not be taken in as usual: nested repositories, submodules; said, never dropped. */
+  warnings: string[];
+  /** Set when a cap was passed: the work is kept on disk and a person must look. */
+  refused?: string;
+}
+
+export interface Accepted {
+  /** null when the policy is not to commit. */
+  commit: string | null;
+  branch: string | null;
+  /** Commits the agent or user made on the branch, taken as parents. */
+  adopted: string[];
+  warnings: string[];
+  /** Set when the branch moved away from ours: the work is under this salvage ref and a person must look. */
+  conflict?: string;
+}
+
+/**
+ * The git directory where an agent works, with pawl's private repository beside it. Git errors that mean a broken
+ * machine or repository are TerminalErrors. Every method is safe to repeat after a crash at any point inside it.
+ */
+export interface Workspace {
+  readonly path: string;
+  /** First effect of a run: copies the base in, freezes the settings, makes the branch. Repeatable. */
+  prepare(): Promise<Base>;
+  /** Commits the whole workspace as `refs/pawl/<run>/<lane>/snap/<n>`. */
+  snapshot(n: number, about: { parent: number | null; message: string; at: number }): Promise<Snapshot>;
+  /** Unified diff between two trees, cut to `maxBytes`. */
+  diff(fromTree: string, toTree: string, maxBytes: number): Promise<string>;
+  /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
+  accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
+  /** Makes the workspace equal to a snapshot; what was there first becomes `…/salvage/<k>`, whose name is returned. */
+  restore(to: number, about: { salvage: string; at: number }): Promise<{ tree: string; salvage: string }>;
+  /** A plain directory with exactly this tree and no link to any repository, for checks. */
+  verifyTree(tree: string): Promise<VerifyTree>;
+  close(): Promise<void>;
+}
+
+export interface VerifyTree {
+  readonly path: string;
+  readonly tree: string;
+  /** How far it is from the agent's reach, for the evidence. */
+  readonly isolation: string;
+  release(): Promise<void>;
+}
+
+// ── Check ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Judges one tree. `unverifiable` means it could not judge; it is never a guess. Never rejects. */
+export interface Check {
+  readonly name: string;
+  readonly required: boolean;
+  readonly cost: "cheap" | "slow" | "remote";
+  judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict>;
+}
+
+// ── All of them ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface Ports {
+  journal: Journal;
+  trace: Trace;
+  blobs: Blobs;
+  clock: Clock;
+  agents: Readonly<Record<string, Agent>>;
+  workspace: Workspace;
+  checks: readonly Check[];
+  owner: Owner;
+  /** Ends what an earlier driver of this run left behind; returns how many processes. */
+  sweep(run: string): Promise<number>;
+  /** Everything of an OpenRequest that is known before the first turn. */
+  agentHome: { home: string; instructions: string; environment: Readonly<Record<string, string>> };
+  /** Fresh unique ids; v4 uuid. */
+  uuid(): string;
+}
