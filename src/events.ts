@@ -118,7 +118,7 @@ export type Directive = z.infer<typeof directiveSchema>;
 const promptPartSchema = z.strictObject({
   name: z.string(),
   bytes: count,
-  /** Bytes left out because of the part's cap; -1 never: 0 means whole. */
+  /** Bytes left out because of the part's cap; 0 means whole. */
   cut: count,
   included: z.boolean(),
 });
@@ -184,6 +184,8 @@ export const factSchema = z.discriminatedUnion("type", [
     durationMs: ms,
     messageId: z.string().nullable(),
     contextTokens: count.nullable(),
+    /** Most often that one tool was called with the same input. */
+    repeatedCalls: count,
     /** Taken from the transcript by a later driver. */
     foundOut: z.boolean(),
   }),
@@ -200,6 +202,8 @@ export const factSchema = z.discriminatedUnion("type", [
     added: count,
     removed: count,
     warnings: z.array(z.string()),
+    /** A cap was passed; the work is on disk, a person must look. */
+    refused: z.string().optional(),
   }),
   fact("check-start", { check: z.string(), tree: oid, iteration: count }),
   fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
@@ -228,7 +232,6 @@ export const factSchema = z.discriminatedUnion("type", [
     tree: oid,
     message: z.string(),
   }),
-  fact("effect-done", { effect: z.string(), result: z.string() }),
   fact("change-accepted", {
     iteration: count,
     tree: oid,
@@ -236,6 +239,8 @@ export const factSchema = z.discriminatedUnion("type", [
     branch: z.string().nullable(),
     adopted: z.array(oid),
     warnings: z.array(z.string()),
+    /** The branch moved away from ours: the work is under this salvage ref. */
+    conflict: z.string().optional(),
   }),
   fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),

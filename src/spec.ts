@@ -37,6 +37,14 @@ export const struggleSpecSchema = z.strictObject({
   ladder: z.array(rungSchema),
 });
 
+/** Backoff after errors and limits without a reset time: base, doubled each time in a row, up to max. */
+export const waitSpecSchema = z.strictObject({
+  backoffBaseMs: z.int().positive(),
+  backoffMaxMs: z.int().positive(),
+  /** Longest single wait for a provider's reset time. */
+  limitCapMs: z.int().positive(),
+});
+
 export const agentSpecSchema = z.strictObject({
   name: z.string().min(1),
   model: z.string().optional(),
@@ -80,6 +88,7 @@ export const runSpecSchema = z.strictObject({
   maxErrors: z.int().positive(),
   limits: limitsSchema,
   struggle: struggleSpecSchema,
+  waits: waitSpecSchema,
   /** PATH and environment names, frozen at the start, that checks and agents get. */
   environment: z.record(z.string(), z.string()),
 });

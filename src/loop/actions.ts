@@ -1,0 +1,52 @@
+/** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
+import type { FactOf, NewFact, Outcome, Verdict } from "../events.ts";
+import type { RunState } from "./state.ts";
+
+export interface Now {
+  wall: number;
+  /** Driven time of the run, ms. */
+  elapsed: number;
+}
+
+export type SessionPlan =
+  | { mode: "new" }
+  | { mode: "continue"; ref: string }
+  /** Falls back to "new" where the agent cannot. */
+  | { mode: "rewind"; ref: string; at: string };
+
+export type DecisionBody = Extract<NewFact, { type: "decision-made" }>;
+
+export type Action = { key: string; lane: string; why: string } & (
+  | { do: "prepare" }
+  | { do: "turn"; iteration: number; attempt: number; session: SessionPlan }
+  | { do: "find-out"; turn: FactOf<"turn-start"> }
+  | { do: "snapshot"; by: "agent" | "user"; iteration: number; n: number; parent: number }
+  | { do: "check"; check: string; tree: string; iteration: number }
+  | { do: "remember"; iteration: number; from: string; to: string; verdicts: Verdict[] }
+  | { do: "decide"; decision: DecisionBody }
+  | { do: "accept"; tree: string; iteration: number; snapshot: number; message: string }
+  | { do: "restore"; to: number; iteration: number; reason: string; salvage: string }
+  | { do: "wait"; reason: string; until: number | null; untilElapsed: number | null }
+  | { do: "end-wait"; wait: string }
+  | { do: "tell"; directive: string; text: string }
+  | { do: "switch-model"; directive: string; model: string }
+  | { do: "deliver"; directive: string; how: string }
+  | { do: "end"; outcome: Outcome }
+);
+
+export type TurnAction = Extract<Action, { do: "turn" }>;
+
+export interface PromptPart {
+  name: string;
+  text: string;
+  capBytes: number;
+}
+
+/** A loop with a purpose: pure functions of the state. */
+export interface Recipe {
+  readonly name: RunState["spec"]["recipe"];
+  /** What should be in flight when no directive, limit or wait says otherwise. Total: every state has an answer. */
+  wanted(state: RunState, now: Now): Action[];
+  /** The parts of a turn's prompt, most important first; the kernel caps and joins them and records the manifest. */
+  prompt(state: RunState, turn: TurnAction): PromptPart[];
+}

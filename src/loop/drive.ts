@@ -1,0 +1,180 @@
+/**
+ * The loop. What should be in flight is a pure function of the facts; this file only keeps the world in line with it.
+ * A run that was killed is driven again by the same function.
+ */
+import type { Fact, NewFact } from "../events.ts";
+import type { OwnedRun, Ports } from "../ports.ts";
+import type { Limits } from "../spec.ts";
+import type { Action, Now, Recipe } from "./actions.ts";
+import { apply, fold } from "./fold.ts";
+import { makeHands, type Run } from "./hands.ts";
+import { closeSessions } from "./perform-turn.ts";
+import { perform } from "./perform.ts";
+import type { RunState } from "./state.ts";
+import { wanted, type Wanted } from "./wanted.ts";
+
+/** Wall-clock waits are looked at this often, so that a clock that jumps is noticed. */
+const WALL_CHECK_MS = 30_000;
+
+export interface DriveOptions {
+  run: string;
+  recipe: Recipe;
+  ports: Ports;
+  /** Aborting stops the driving, not the run: it can be driven again. */
+  signal: AbortSignal;
+  /** Given when an ended run shall go on. */
+  reopen?: { limits: Limits; model?: string };
+  onFact?: (fact: Fact, state: RunState) => void;
+}
+
+interface Flight {
+  action: Action;
+  controller: AbortController;
+}
+
+export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: DriveOptions): Promise<RunState> {
+  const owned = await ports.journal.own(id, ports.owner);
+  const swept = await ports.sweep(id);
+  const wake = makeWake();
+  const run = openRun(owned, ports, (fact, state) => {
+    onFact?.(fact, state);
+    wake.ring();
+  });
+  const hands = makeHands(run, recipe, ports);
+  const flights = new Map<string, Flight>();
+  const over = new AbortController();
+  const failed: unknown[] = [];
+  const fail = (error: unknown): void => {
+    failed.push(error);
+    wake.ring();
+  };
+  try {
+    await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
+    if (run.state.outcome !== undefined && reopen !== undefined) {
+      await run.append([{ type: "run-reopened", was: run.state.outcome, ...reopen }]);
+    }
+    run.listen(over.signal).catch(fail);
+    const ring = (): void => wake.ring();
+    signal.addEventListener("abort", ring);
+    while (run.state.outcome === undefined && failed.length === 0 && !signal.aborted) {
+      const next = wanted(recipe, run.state, run.now());
+      for (const [key, flight] of flights) if (!next.actions.has(key)) flight.controller.abort(next.because);
+      for (const [key, action] of next.actions) {
+        if (flights.has(key)) continue;
+        const flight = { action, controller: new AbortController() };
+        flights.set(key, flight);
+        void perform(action, hands, flight.controller.signal)
+          .catch(fail)
+          .finally(() => {
+            flights.delete(key);
+            wake.ring();
+          });
+      }
+      await wake.next(delayUntil(next.wakeAt, run.now()), ports.clock);
+    }
+    signal.removeEventListener("abort", ring);
+    if (failed.length > 0) throw failed[0];
+    return run.state;
+  } finally {
+    over.abort();
+    for (const flight of flights.values()) flight.controller.abort("driver:ending");
+    await closeSessions(hands);
+    await settle(flights, wake);
+    await ports.trace.flush();
+    await owned.release();
+  }
+}
+
+/** Lets what was aborted write its last facts; a broken journal has already been reported. */
+async function settle(flights: Map<string, Flight>, wake: Wake): Promise<void> {
+  while (flights.size > 0) await wake.next(null, undefined);
+}
+
+function delayUntil(wakeAt: Wanted["wakeAt"], now: Now): number | null {
+  const delays: number[] = [];
+  if (wakeAt.elapsed !== null) delays.push(Math.max(0, wakeAt.elapsed - now.elapsed));
+  if (wakeAt.wall !== null) delays.push(Math.min(WALL_CHECK_MS, Math.max(0, wakeAt.wall - now.wall)));
+  const positive = delays.filter((delay) => delay > 0);
+  return positive.length === 0 ? null : Math.min(...positive) + 1;
+}
+
+interface Wake {
+  ring(): void;
+  /** Resolves at the next ring (or at once if one came since the last wait), or after `delayMs`. */
+  next(delayMs: number | null, clock: Ports["clock"] | undefined): Promise<void>;
+}
+
+function makeWake(): Wake {
+  let rung = false;
+  let waiter: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      waiter?.();
+    },
+    async next(delayMs, clock) {
+      if (!rung) {
+        const timer = new AbortController();
+        await new Promise<void>((resolve) => {
+          waiter = resolve;
+          if (delayMs !== null && clock !== undefined) void clock.sleep(delayMs, timer.signal).then(resolve);
+        });
+        waiter = undefined;
+        timer.abort();
+      }
+      rung = false;
+    },
+  };
+}
+
+/** One queue for all appends of this driver: order of calls is order of facts, and calls that wait together commit together. */
+function openRun(
+  owned: OwnedRun,
+  ports: Ports,
+  onFact: (fact: Fact, state: RunState) => void,
+): Run & { listen(signal: AbortSignal): Promise<void> } {
+  const state = fold(owned.facts);
+  const startedMono = ports.clock.mono();
+  const startedElapsed = state.elapsed;
+  const now = (): Now => ({ wall: ports.clock.wall(), elapsed: startedElapsed + (ports.clock.mono() - startedMono) });
+  const time = (): { at: number; elapsed: number } => ({ at: now().wall, elapsed: now().elapsed });
+  const take = (facts: readonly Fact[]): void => {
+    for (const fact of facts) {
+      apply(state, fact);
+      onFact(fact, state);
+    }
+  };
+  let queue: Promise<void> = Promise.resolve();
+  let gathered: NewFact[] | undefined;
+  const enqueue = (work: () => Promise<void>): Promise<void> => {
+    const done = queue.then(work);
+    queue = done.catch(() => undefined);
+    return done;
+  };
+  let batch: Promise<void> = Promise.resolve();
+  return {
+    state,
+    now,
+    append(facts) {
+      if (gathered !== undefined) {
+        gathered.push(...facts);
+        return batch;
+      }
+      const mine = [...facts];
+      gathered = mine;
+      batch = enqueue(async () => {
+        gathered = undefined;
+        take(await owned.append(mine, time()));
+      });
+      return batch;
+    },
+    async listen(signal) {
+      while (!signal.aborted) {
+        await enqueue(async () => {
+          if (!signal.aborted) take(await owned.takeDirectives(time()));
+        });
+        await owned.inboxChanged(signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,352 @@
+/**
+ * The fold: facts in, state out. It changes the state in place (100,000 facts are folded at every start); nothing else
+ * writes to it.
+ */
+import type { Fact, FactOf, TurnOutcome } from "../events.ts";
+import { addUsage } from "./budget.ts";
+import { recordFailure, steerMemory } from "./memory.ts";
+import { emptyTrack, trackDecision, trackIteration } from "./progress.ts";
+import {
+  freshRecord,
+  initial,
+  laneOf,
+  verdictKey,
+  verdictOf,
+  type LaneState,
+  type Recorded,
+  type RunState,
+} from "./state.ts";
+
+const MAX_KEPT_VERDICTS = 256;
+const MAX_KEPT_DIRECTIVES = 200;
+const MAX_RECENT_ITERATIONS = 5;
+const MAX_KEPT_CALL_TIMES = 10_000;
+const MAX_KEPT_MARKS = 64;
+const HOUR_MS = 3_600_000;
+
+export function fold(facts: Iterable<Fact>): RunState {
+  let state: RunState | undefined;
+  for (const fact of facts) state = apply(state, fact);
+  if (state === undefined) throw new Error("an empty journal has no state");
+  return state;
+}
+
+/** `state` is undefined for the first fact only. Unknown types (a newer pawl's) move nothing but the sequence. */
+export function apply(state: RunState | undefined, fact: Fact): RunState {
+  if (state === undefined) {
+    if (fact.type !== "run-start") throw new Error(`a journal begins with run-start, not ${fact.type}`);
+    return initial(fact);
+  }
+  state.seq = fact.seq;
+  state.at = fact.at;
+  state.elapsed = fact.elapsed;
+  step(state, fact);
+  return state;
+}
+
+function step(state: RunState, fact: Fact): void {
+  const lane = laneOf(state, fact.lane);
+  switch (fact.type) {
+    case "run-start":
+      throw new Error("run-start twice in one journal");
+    case "run-end":
+      state.outcome = fact.outcome;
+      return;
+    case "run-reopened":
+      return reopen(state, fact);
+    case "lease-changed":
+      state.epoch = fact.epoch;
+      return;
+    case "lane-start":
+    case "lane-end":
+      return;
+    case "iteration-start":
+      return startIteration(lane, fact);
+    case "turn-start":
+      return startTurn(state, lane, fact);
+    case "session-opened":
+      return;
+    case "turn-end":
+      return endTurn(state, lane, fact);
+    case "change-recorded":
+      return recordChange(state, lane, fact);
+    case "check-start":
+      return;
+    case "check-end":
+      return endCheck(state, lane, fact);
+    case "failure-recorded":
+      lane.remembered = true;
+      recordFailure(state.memory, fact);
+      return;
+    case "decision-made":
+      return makeDecision(state, lane, fact);
+    case "effect-intended":
+      lane.effect = fact;
+      return;
+    case "change-accepted":
+      delete lane.effect;
+      if (lane.handOver?.tree === fact.tree) delete lane.handOver;
+      lane.acceptedTree = fact.tree;
+      lane.branch = fact.branch;
+      if (fact.commit !== null) lane.lastCommit = fact.commit;
+      if (fact.conflict !== undefined) lane.conflict = fact.conflict;
+      return;
+    case "change-restored":
+      return restored(lane, fact);
+    case "directive-received":
+      return receive(state, fact);
+    case "directive-delivered":
+      return deliver(state, fact);
+    case "directive-acknowledged": {
+      const directive = state.directives.get(fact.id);
+      if (directive !== undefined) directive.acknowledged = true;
+      return;
+    }
+    case "human-requested":
+      state.questions.set(fact.question, { kind: fact.kind, text: fact.text });
+      return;
+    case "human-answered": {
+      const question = state.questions.get(fact.question);
+      if (question !== undefined) question.answer = fact.text;
+      return;
+    }
+    case "wait-start":
+      state.wait = fact;
+      return;
+    case "wait-end":
+      delete state.wait;
+      state.lastWait = fact.seq;
+      return;
+  }
+}
+
+function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
+  delete state.outcome;
+  delete state.stop;
+  state.paused = false;
+  state.reopened += 1;
+  state.limits = { ...state.limits, ...fact.limits };
+  if (fact.model !== undefined) state.model = fact.model;
+  for (const lane of state.lanes.values()) {
+    lane.errorsInRow = 0;
+    lane.limitsInRow = 0;
+    lane.track = emptyTrack(lane.track);
+    delete lane.conflict;
+    if (lane.decision?.next === "end") lane.decision = { ...lane.decision, next: "continue" };
+  }
+}
+
+function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void {
+  lane.iteration = fact.n;
+  lane.attempt = 0;
+  lane.checksTried = new Map();
+  lane.remembered = false;
+  lane.record = freshRecord(fact.n, fact.elapsed);
+  delete lane.ended;
+  delete lane.change;
+  delete lane.decision;
+}
+
+function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">): void {
+  state.turns = fact.turn;
+  state.callTimes.push(fact.at);
+  const hourAgo = fact.at - HOUR_MS;
+  while (state.callTimes.length > MAX_KEPT_CALL_TIMES || (state.callTimes[0] ?? fact.at) < hourAgo)
+    state.callTimes.shift();
+  lane.attempt = fact.attempt;
+  lane.open = { fact };
+  lane.record.turns += 1;
+  if (lane.session?.ref !== fact.session.ref) {
+    lane.session = { ref: fact.session.ref, turns: 0, contextTokens: 0, lastMessageId: null };
+  }
+  delete lane.stale;
+}
+
+/** Ends that say nothing about the agent or the machine being broken. */
+const isSound = (outcome: TurnOutcome): boolean =>
+  outcome.is === "done" || outcome.is === "interrupted" || (outcome.is === "failed" && outcome.kind === "max-turns");
+
+function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
+  const session = lane.session;
+  delete lane.open;
+  lane.ended = fact;
+  lane.lastText = fact.text;
+  addUsage(state.spent, fact);
+  lane.record.usd = lane.record.usd === null || fact.usage.usd === null ? null : lane.record.usd + fact.usage.usd;
+  lane.record.estimated ||= fact.usage.estimated;
+  lane.record.tools = mergeCounts(lane.record.tools, fact.tools);
+  if (fact.usage.requests > 0 && session !== undefined) {
+    session.turns += 1;
+    session.contextTokens = fact.contextTokens ?? session.contextTokens;
+    session.lastMessageId = fact.messageId ?? session.lastMessageId;
+  }
+  // A session that never reached the model may not exist on the agent's side: it cannot be continued.
+  if (session !== undefined && session.turns === 0) delete lane.session;
+  if (fact.outcome.is === "failed" && fact.outcome.kind === "context") lane.stale = { why: "its context was full" };
+  if (isSound(fact.outcome)) {
+    lane.errorsInRow = 0;
+    lane.limitsInRow = 0;
+  } else if (fact.outcome.is === "limited") {
+    lane.limitsInRow += 1;
+  } else if (!fact.foundOut) {
+    lane.errorsInRow += 1;
+  }
+}
+
+function mergeCounts(a: [string, number][], b: readonly [string, number][]): [string, number][] {
+  const counts = new Map(a);
+  for (const [name, n] of b) counts.set(name, (counts.get(name) ?? 0) + n);
+  return [...counts];
+}
+
+function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
+  const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
+  const recorded: Recorded = {
+    snapshot: fact.snapshot,
+    tree: fact.tree,
+    judged: fact.judged,
+    by: fact.by,
+    iteration: fact.iteration,
+    elapsed: fact.elapsed,
+    changed,
+    ...(fact.refused === undefined ? {} : { refused: fact.refused }),
+  };
+  state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
+  if (lane.head === undefined) lane.acceptedTree = fact.judged;
+  lane.head = recorded;
+  const messageId = lane.session?.lastMessageId;
+  if (lane.session !== undefined && typeof messageId === "string") {
+    lane.marks.set(fact.snapshot, { ref: lane.session.ref, messageId });
+    const oldest = lane.marks.keys().next().value;
+    if (lane.marks.size > MAX_KEPT_MARKS && oldest !== undefined) lane.marks.delete(oldest);
+  }
+  if (fact.by === "user") {
+    owe(lane, fact.judged, `pawl: the user's change before iteration ${lane.iteration + 1}`);
+    return;
+  }
+  lane.change = recorded;
+  lane.record.files = fact.fileCount;
+  lane.record.added = fact.added;
+  lane.record.removed = fact.removed;
+}
+
+/** A refused snapshot is not handed over; neither is a tree the user already has. */
+function owe(lane: LaneState, tree: string, title: string): void {
+  if (lane.head === undefined || lane.head.refused !== undefined || lane.acceptedTree === tree) return;
+  lane.handOver = { tree, snapshot: lane.head.snapshot, iteration: lane.iteration, title };
+}
+
+function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): void {
+  const key = verdictKey(fact.tree, fact.check);
+  state.verdicts.delete(key);
+  state.verdicts.set(key, fact.verdict);
+  for (const old of state.verdicts.keys()) {
+    if (state.verdicts.size <= MAX_KEPT_VERDICTS) break;
+    state.verdicts.delete(old);
+  }
+  lane.checksTried.set(fact.check, (lane.checksTried.get(fact.check) ?? 0) + 1);
+}
+
+function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-made">): void {
+  lane.decision = fact;
+  delete lane.restoredNote;
+  lane.record.rule = fact.rule;
+  lane.record.durationMs = fact.elapsed - lane.record.startedElapsed;
+  const tree = lane.change?.judged;
+  const verdicts =
+    tree === undefined
+      ? []
+      : state.spec.checks.map((c) => ({ check: c.name, verdict: verdictOf(state, tree, c.name) }));
+  lane.record.verdicts = verdicts.map(({ check, verdict }) => ({ check, is: verdict?.is ?? "skipped" }));
+  if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
+  state.recent.push(lane.record);
+  if (state.recent.length > MAX_RECENT_ITERATIONS) state.recent.shift();
+  if (lane.change !== undefined) {
+    trackIteration(lane.track, {
+      iteration: fact.iteration,
+      snapshot: lane.change.snapshot,
+      tree: lane.change.judged,
+      changed: lane.change.changed,
+      verdicts: verdicts.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict])),
+      text: lane.lastText,
+      turnMs: lane.ended?.durationMs ?? 0,
+      repeatedCalls: lane.ended?.repeatedCalls ?? 0,
+      shortTurnMs: state.spec.struggle.shortTurnMs,
+    });
+  }
+  if (tree !== undefined) owe(lane, tree, `pawl: iteration ${fact.iteration}`);
+  trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
+  switch (fact.next) {
+    case "restore":
+      if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
+      return;
+    case "fresh-session":
+      lane.stale = { why: fact.reason };
+      return;
+    case "other-agent":
+      state.model = state.spec.agent.fallbackModel ?? state.model;
+      return;
+    case "continue":
+    case "ask":
+    case "end":
+      return;
+  }
+}
+
+function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
+  delete lane.effect;
+  delete lane.restoreTo;
+  lane.salvages += 1;
+  lane.restoredNote = fact.why;
+  const mark = lane.marks.get(fact.to);
+  lane.stale = { why: fact.why, ...(mark === undefined ? {} : { rewind: mark }) };
+  if (lane.head !== undefined) {
+    lane.head = { ...lane.head, tree: fact.tree, judged: fact.tree, snapshot: fact.to, elapsed: fact.elapsed };
+    owe(lane, fact.tree, `pawl: restore the state of iteration ${fact.to}`);
+  }
+}
+
+function receive(state: RunState, fact: FactOf<"directive-received">): void {
+  const duringTurn = [...state.lanes.values()].find((l) => l.open !== undefined)?.open?.fact.turn ?? null;
+  state.directives.set(fact.id, {
+    id: fact.id,
+    directive: fact.directive,
+    source: fact.source,
+    receivedSeq: fact.seq,
+    duringTurn,
+  });
+  for (const [id, old] of state.directives) {
+    if (state.directives.size <= MAX_KEPT_DIRECTIVES) break;
+    if (old.delivered !== undefined) state.directives.delete(id);
+  }
+  const directive = fact.directive;
+  switch (directive.kind) {
+    case "pause":
+      state.paused = true;
+      return;
+    case "resume":
+      state.paused = false;
+      return;
+    case "stop":
+      state.stop = directive.when === "now" || state.stop === "now" ? "now" : "after";
+      return;
+    case "model":
+      state.model = directive.model;
+      return;
+    case "budget":
+      state.limits = { ...state.limits, ...directive.limits };
+      return;
+    case "memory":
+      steerMemory(state.memory, directive);
+      return;
+    case "answer":
+    case "say":
+    case "interrupt":
+      return;
+  }
+}
+
+function deliver(state: RunState, fact: FactOf<"directive-delivered">): void {
+  const directive = state.directives.get(fact.id);
+  if (directive !== undefined) directive.delivered = { how: fact.how, turn: fact.turn };
+}

@@ -1,0 +1,58 @@
+/** What the effects of one driver share: the run, the ports, the agent's live sessions. */
+import type { NewFact } from "../events.ts";
+import type { AgentSession, OpenRequest, Ports } from "../ports.ts";
+import type { Now, Recipe } from "./actions.ts";
+import type { RunState } from "./state.ts";
+
+/** The run in this driver's hands: its state, and the only way to append to it. */
+export interface Run {
+  readonly state: RunState;
+  now(): Now;
+  append(facts: readonly NewFact[]): Promise<void>;
+}
+
+export interface LiveSession {
+  ref: string;
+  model: string | undefined;
+  session: AgentSession;
+}
+
+export interface RunningTurn {
+  session: AgentSession;
+  turn: number;
+  /** Called with the id of a directive whose text has reached the model. */
+  delivered: Map<string, () => void>;
+  ended: Promise<void>;
+}
+
+export interface Hands {
+  run: Run;
+  recipe: Recipe;
+  ports: Ports;
+  sessions: Map<string, LiveSession>;
+  running: Map<string, RunningTurn>;
+  /** Workspace effects happen one after the other. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run,
+    recipe,
+    ports,
+    sessions: new Map(),
+    running: new Map(),
+    exclusively(work) {
+      const done = last.then(work);
+      last = done.catch(() => undefined);
+      return done;
+    },
+  };
+}
+
+export function openRequest(hands: Hands, lane: string, session: OpenRequest["session"]): OpenRequest {
+  const { spec, model, run } = hands.run.state;
+  const { workspace, agentHome } = hands.ports;
+  return { run, lane, workspace: workspace.path, session, agent: spec.agent, model, ...agentHome };
+}

@@ -1,0 +1,282 @@
+/** A turn: opens or goes on with the agent's session, meters the stream, and writes what came of it. */
+import { createHash } from "node:crypto";
+import type { FactOf, NewFact, Usage } from "../events.ts";
+import type { AgentEvent, TurnEnd } from "../ports.ts";
+import type { Action, TurnAction } from "./actions.ts";
+import { capOf, NO_USAGE, overCap, type TurnCap } from "./budget.ts";
+import { hasClaim } from "./claim.ts";
+import { openRequest, type Hands, type LiveSession } from "./hands.ts";
+import { joinParts } from "./prompt.ts";
+import { pendingSays } from "./state.ts";
+
+const MAX_TEXT_BYTES = 4 * 1024;
+const MAX_COUNTED_CALLS = 1_000;
+
+export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { run, ports } = hands;
+  const { state } = run;
+  const { lane, iteration, attempt } = action;
+  const { live, session } = await sessionFor(action, hands);
+  const prompt = joinParts(hands.recipe.prompt(state, action));
+  const directives = pendingSays(state).map(({ id }) => id);
+  const cap = capOf(state, 1);
+  const { hash, bytes } = await ports.blobs.put(prompt.text);
+  const turn = state.turns + 1;
+  const uuid = ports.uuid();
+  const start: NewFact = {
+    type: "turn-start",
+    lane,
+    turn,
+    uuid,
+    iteration,
+    attempt,
+    session,
+    model: state.model ?? null,
+    prompt: { blob: hash, bytes, parts: prompt.parts },
+    reserve: { usd: cap.usd, tokens: cap.tokens },
+    directives,
+  };
+  const first: NewFact[] = attempt === 1 ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
+  await run.append([...first, start]);
+  await stream({ hands, live, lane, turn, uuid, cap, directives, text: prompt.text, signal });
+}
+
+interface Streamed {
+  hands: Hands;
+  live: LiveSession;
+  lane: string;
+  turn: number;
+  uuid: string;
+  cap: TurnCap;
+  directives: readonly string[];
+  text: string;
+  signal: AbortSignal;
+}
+
+async function stream(it: Streamed): Promise<void> {
+  const { hands, live, lane, turn, signal } = it;
+  const { run, ports } = hands;
+  const { spec } = run.state;
+  const halt = new AbortController();
+  const onAbort = (): void => halt.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  let finish = (): void => undefined;
+  const delivered = new Map<string, () => void>();
+  hands.running.set(lane, {
+    session: live.session,
+    turn,
+    delivered,
+    ended: new Promise<void>((resolve) => (finish = resolve)),
+  });
+  const seen = makeTally(it);
+  const startedMono = ports.clock.mono();
+  let end: TurnEnd | undefined;
+  try {
+    const { idleTimeoutMs, turnTimeoutMs, completionGraceMs } = spec.agent;
+    const limits = { idleTimeoutMs, turnTimeoutMs, completionGraceMs };
+    for await (const event of live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal)) {
+      const facts = seen.take(event, halt);
+      if (event.type === "turn-end") end = event;
+      if (facts.length > 0) await run.append(facts);
+      if (event.type === "delivered") delivered.get(event.directive)?.();
+    }
+    await run.append([
+      turnEnd(it, seen.tools(), end ?? lost(), {
+        durationMs: ports.clock.mono() - startedMono,
+        repeatedCalls: seen.repeated(),
+        foundOut: false,
+      }),
+    ]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    hands.running.delete(lane);
+    finish();
+    if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
+  }
+}
+
+/** A stream that broke its contract is treated as a crash of the agent. */
+const lost = (): TurnEnd => ({
+  type: "turn-end",
+  outcome: { is: "cut", reason: "the agent's stream ended without a result" },
+  usage: { ...NO_USAGE, usd: null },
+  finalText: "",
+  messageId: null,
+  contextTokens: null,
+});
+
+/** A session whose process died or hangs is closed; the next turn resumes it in a new one. */
+async function drop(hands: Hands, lane: string): Promise<void> {
+  const live = hands.sessions.get(lane);
+  hands.sessions.delete(lane);
+  await live?.session.close();
+}
+
+export async function closeSessions(hands: Hands): Promise<void> {
+  const open = [...hands.sessions.values()];
+  hands.sessions.clear();
+  await Promise.all(open.map(({ session }) => session.close()));
+}
+
+interface About {
+  durationMs: number;
+  repeatedCalls: number;
+  foundOut: boolean;
+}
+function turnEnd(
+  { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,
+  tools: [string, number][],
+  end: TurnEnd,
+  about: About,
+): NewFact {
+  const { outcome, usage, finalText, messageId, contextTokens } = end;
+  const claim = outcome.is === "done" && hasClaim(finalText, hands.run.state.spec.claim.promise);
+  const bytes = Buffer.from(finalText);
+  const text = bytes.length <= MAX_TEXT_BYTES ? finalText : bytes.subarray(-MAX_TEXT_BYTES).toString();
+  return { type: "turn-end", lane, turn, outcome, usage, text, claim, tools, messageId, contextTokens, ...about };
+}
+
+/** Watches the stream: trace, receipts, budget, tool counts. */
+function makeTally({ hands, lane, turn, cap, directives }: Streamed): {
+  take(event: AgentEvent, halt: AbortController): NewFact[];
+  tools(): [string, number][];
+  repeated(): number;
+} {
+  const { run, ports } = hands;
+  const names = new Map<string, number>();
+  const calls = new Map<string, number>();
+  const unacknowledged = new Set<string>();
+  let promptDelivered = directives.length === 0;
+  return {
+    tools: () => [...names],
+    repeated: () => Math.max(0, ...calls.values()),
+    take(event, halt) {
+      ports.trace.write(run.state.run, { at: ports.clock.wall(), turn, kind: event.type, data: event });
+      switch (event.type) {
+        case "session-opened":
+          return [{ type: "session-opened", lane, turn, ref: event.ref, model: event.model }];
+        case "request": {
+          if (promptDelivered) return [];
+          promptDelivered = true;
+          for (const id of directives) unacknowledged.add(id);
+          return directives.map((id) => ({
+            type: "directive-delivered",
+            lane,
+            id,
+            how: `in the prompt of turn ${turn}`,
+            turn,
+          }));
+        }
+        case "delivered":
+          unacknowledged.add(event.directive);
+          return [
+            { type: "directive-delivered", lane, id: event.directive, how: `into the running turn ${turn}`, turn },
+          ];
+        case "message": {
+          const ids = [...unacknowledged];
+          unacknowledged.clear();
+          return ids.map((id) => ({ type: "directive-acknowledged", lane, id, turn }));
+        }
+        case "tool-start": {
+          names.set(event.name, (names.get(event.name) ?? 0) + 1);
+          const call = callHash(event.name, event.input);
+          if (calls.has(call) || calls.size < MAX_COUNTED_CALLS) calls.set(call, (calls.get(call) ?? 0) + 1);
+          return [];
+        }
+        case "usage": {
+          const over = overCap(cap, event.usage);
+          if (over !== undefined && !halt.signal.aborted) halt.abort(over);
+          return [];
+        }
+        case "text":
+        case "thinking":
+        case "tool-end":
+        case "retry":
+        case "notice":
+        case "turn-end":
+          return [];
+      }
+    },
+  };
+}
+
+const callHash = (name: string, input: unknown): string =>
+  createHash("sha256")
+    .update(name)
+    .update(JSON.stringify(input) ?? "")
+    .digest("hex")
+    .slice(0, 16);
+
+async function sessionFor(
+  action: TurnAction,
+  hands: Hands,
+): Promise<{ live: LiveSession; session: FactOf<"turn-start">["session"] }> {
+  const { run, ports, sessions } = hands;
+  const { model, spec } = run.state;
+  const agent = ports.agents[spec.agent.name];
+  if (agent === undefined) throw new Error(`no agent named ${spec.agent.name}`);
+  const live = sessions.get(action.lane);
+  const plan = action.session;
+  if (live !== undefined && plan.mode === "continue" && live.ref === plan.ref) {
+    if (live.model !== model && model !== undefined) {
+      await live.session.setModel(model);
+      live.model = model;
+    }
+    return { live, session: { ref: live.ref, mode: "continue" } };
+  }
+  await drop(hands, action.lane);
+  const cannotRewind = plan.mode === "rewind" && agent.gaps.some((gap) => gap.cannot === "rewind");
+  const session =
+    plan.mode === "continue"
+      ? { ref: plan.ref, mode: "continue" as const }
+      : plan.mode === "rewind" && !cannotRewind
+        ? { ref: ports.uuid(), mode: "rewind" as const, at: `${plan.ref}:${plan.at}` }
+        : { ref: ports.uuid(), mode: "new" as const };
+  const opened = await agent.open(openRequest(hands, action.lane, session));
+  const fresh: LiveSession = { ref: session.ref, model, session: opened };
+  sessions.set(action.lane, fresh);
+  return { live: fresh, session };
+}
+
+/** Reads what became of a turn whose driver is gone, and writes its end. */
+export async function findOut(action: Extract<Action, { do: "find-out" }>, hands: Hands): Promise<void> {
+  const { run, ports } = hands;
+  const { turn: start, lane } = action;
+  const agent = ports.agents[run.state.spec.agent.name];
+  if (agent === undefined) throw new Error(`no agent named ${run.state.spec.agent.name}`);
+  const found = await agent.inspect(openRequest(hands, lane, { ...start.session, mode: "continue" }), {
+    uuid: start.uuid,
+  });
+  const about = { durationMs: 0, repeatedCalls: 0, foundOut: true };
+  const target = { hands, lane, turn: start.turn };
+  const cut = (reason: string, usage: Usage, messageId: string | null): TurnEnd => ({
+    type: "turn-end",
+    outcome: { is: "cut", reason },
+    usage,
+    finalText: "",
+    messageId,
+    contextTokens: null,
+  });
+  switch (found.is) {
+    case "unknown":
+      return await run.append([turnEnd(target, [], cut("the prompt never reached the model", NO_USAGE, null), about)]);
+    case "cut":
+      return await run.append([
+        ...receipts(start, found.usage),
+        turnEnd(target, found.tools, cut("the driver died during the turn", found.usage, found.messageId), about),
+      ]);
+    case "ended":
+      return await run.append([...receipts(start, found.end.usage), turnEnd(target, found.tools, found.end, about)]);
+  }
+}
+
+/** Directives in the prompt of a turn that reached the model were delivered, whoever saw it. */
+function receipts(start: FactOf<"turn-start">, usage: Usage): NewFact[] {
+  if (usage.requests === 0) return [];
+  const { turn, lane } = start;
+  return start.directives.flatMap((id): NewFact[] => [
+    { type: "directive-delivered", lane, id, how: `in the prompt of turn ${turn}`, turn },
+    { type: "directive-acknowledged", lane, id, turn },
+  ]);
+}

@@ -1,0 +1,190 @@
+/**
+ * Does one action: writes the intent, does the effect through a port, writes the result. Every effect is repeatable, so
+ * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
+ */
+import type { NewFact } from "../events.ts";
+import type { Ports } from "../ports.ts";
+import type { Action } from "./actions.ts";
+import type { Hands } from "./hands.ts";
+import { diffShape } from "./memory.ts";
+import { closeSessions, findOut, takeTurn } from "./perform-turn.ts";
+import { laneOf } from "./state.ts";
+
+const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
+const MAX_REMEMBERED_FAILURES = 20;
+
+export async function perform(action: Action, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { run, ports } = hands;
+  const { lane } = action;
+  switch (action.do) {
+    case "prepare":
+      return await hands.exclusively(() => prepare(hands, lane));
+    case "turn":
+      return await takeTurn(action, hands, signal);
+    case "find-out":
+      return await findOut(action, hands);
+    case "snapshot":
+      return await hands.exclusively(() => snapshot(action, hands));
+    case "check":
+      return await hands.exclusively(() => check(action, hands, signal));
+    case "remember":
+      return await remember(action, hands);
+    case "decide":
+      return await run.append([action.decision]);
+    case "accept":
+      return await hands.exclusively(() => accept(action, hands));
+    case "restore":
+      return await hands.exclusively(() => restore(action, hands));
+    case "wait":
+      return await run.append([
+        {
+          type: "wait-start",
+          lane,
+          wait: action.key,
+          reason: action.reason,
+          until: action.until,
+          untilElapsed: action.untilElapsed,
+        },
+      ]);
+    case "end-wait":
+      return await run.append([{ type: "wait-end", lane, wait: action.wait, why: action.why }]);
+    case "tell":
+      return await tell(action, hands, signal);
+    case "switch-model": {
+      const running = hands.running.get(lane);
+      const how = running === undefined ? "next-turn" : await running.session.setModel(action.model);
+      const live = hands.sessions.get(lane);
+      if (live !== undefined && how === "now") live.model = action.model;
+      const says = how === "now" ? `switched to ${action.model} in the running turn` : `next turn uses ${action.model}`;
+      return await run.append([
+        { type: "directive-delivered", lane, id: action.directive, how: says, turn: running?.turn ?? null },
+      ]);
+    }
+    case "deliver":
+      return await run.append([
+        { type: "directive-delivered", lane, id: action.directive, how: action.how, turn: null },
+      ]);
+    case "end":
+      await closeSessions(hands);
+      await ports.trace.flush();
+      return await run.append([{ type: "run-end", lane, outcome: action.outcome }]);
+  }
+}
+
+async function prepare({ run, ports }: Hands, lane: string): Promise<void> {
+  await ports.workspace.prepare();
+  const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at: run.state.createdAt });
+  await run.append([
+    { type: "lane-start", lane, why: "run" },
+    recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
+  ]);
+}
+
+type Taken = Awaited<ReturnType<Ports["workspace"]["snapshot"]>>;
+function recorded(taken: Taken, about: { lane: string; iteration: number; n: number; by: "agent" | "user" }): NewFact {
+  const { commit, tree, judged, files, fileCount, added, removed, warnings, refused } = taken;
+  const { lane, iteration, n, by } = about;
+  return {
+    type: "change-recorded",
+    lane,
+    iteration,
+    snapshot: n,
+    by,
+    commit,
+    tree,
+    judged,
+    files,
+    fileCount,
+    added,
+    removed,
+    warnings,
+    ...(refused === undefined ? {} : { refused }),
+  };
+}
+
+async function snapshot(action: Extract<Action, { do: "snapshot" }>, { run, ports }: Hands): Promise<void> {
+  const { lane, iteration, n, by, parent } = action;
+  const message = `pawl: ${by === "user" ? "before" : "after"} iteration ${iteration}`;
+  const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
+  await run.append([recorded(taken, { lane, iteration, n, by })]);
+}
+
+async function check(
+  action: Extract<Action, { do: "check" }>,
+  { run, ports }: Hands,
+  signal: AbortSignal,
+): Promise<void> {
+  const { lane, iteration, tree } = action;
+  const found = ports.checks.find((c) => c.name === action.check);
+  if (found === undefined) throw new Error(`no check named ${action.check}`);
+  const started = run.append([{ type: "check-start", lane, check: found.name, tree, iteration }]);
+  const verify = await ports.workspace.verifyTree(tree);
+  try {
+    const verdict = await found.judge(verify, signal);
+    await started;
+    await run.append([{ type: "check-end", lane, check: found.name, tree, iteration, verdict }]);
+  } finally {
+    await verify.release();
+  }
+}
+
+async function remember(action: Extract<Action, { do: "remember" }>, { run, ports }: Hands): Promise<void> {
+  const { lane, iteration, from, to, verdicts } = action;
+  const { approach, summary } = diffShape(await ports.workspace.diff(from, to, MAX_SHAPE_DIFF_BYTES));
+  const failures = verdicts.flatMap((v) => (v.is === "fail" ? v.failures : [])).slice(0, MAX_REMEMBERED_FAILURES);
+  await run.append([
+    {
+      type: "failure-recorded",
+      lane,
+      iteration,
+      approach,
+      summary,
+      fingerprints: failures.map((f) => f.fingerprint),
+      messages: failures.map((f) => f.message),
+    },
+  ]);
+}
+
+async function accept(action: Extract<Action, { do: "accept" }>, { run, ports }: Hands): Promise<void> {
+  const { lane, iteration, tree, snapshot, message } = action;
+  const laneState = laneOf(run.state, lane);
+  if (laneState.effect?.kind !== "commit" || laneState.effect.tree !== tree) {
+    await run.append([{ type: "effect-intended", lane, effect: action.key, kind: "commit", iteration, tree, message }]);
+  }
+  // The intent's own time and message: repeated after a crash they make the same commit.
+  const intent = laneState.effect;
+  const accepted = await ports.workspace.accept({
+    tree,
+    snapshot,
+    message: intent?.message ?? message,
+    at: intent?.at ?? run.now().wall,
+  });
+  await run.append([{ type: "change-accepted", lane, iteration, tree, ...accepted }]);
+}
+
+async function restore(action: Extract<Action, { do: "restore" }>, { run, ports }: Hands): Promise<void> {
+  const { lane, iteration, to, reason, salvage } = action;
+  const laneState = laneOf(run.state, lane);
+  if (laneState.effect?.kind !== "restore") {
+    const tree = laneState.head?.tree ?? run.state.base.tree;
+    await run.append([
+      { type: "effect-intended", lane, effect: action.key, kind: "restore", iteration, tree, message: reason },
+    ]);
+  }
+  const done = await ports.workspace.restore(to, { salvage, at: laneState.effect?.at ?? run.now().wall });
+  await run.append([
+    { type: "change-restored", lane, iteration, to, tree: done.tree, salvage: done.salvage, why: reason },
+  ]);
+}
+
+/** Under way until the text is in a request to the model, or the turn is over; what was not taken stands in the next prompt. */
+async function tell(action: Extract<Action, { do: "tell" }>, hands: Hands, signal: AbortSignal): Promise<void> {
+  const running = hands.running.get(action.lane);
+  if (running === undefined) return;
+  const arrived = new Promise<void>((resolve) => {
+    running.delivered.set(action.directive, resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const delivery = await running.session.say(action.directive, action.text);
+  await (delivery === "now" ? Promise.race([arrived, running.ended]) : running.ended);
+}

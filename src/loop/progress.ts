@@ -1,0 +1,142 @@
+/**
+ * Progress and struggle, measured on trees and failing sets, never on what the agent says. Progress is against the best
+ * so far; struggle is a count of iterations in a row with a signal, and the ladder is what is done about it.
+ */
+import { createHash } from "node:crypto";
+import type { Verdict } from "../events.ts";
+
+const KEPT_TREES = 8;
+/** One identical tool call this often in a turn is a signal. */
+export const REPEATED_CALLS = 10;
+
+export interface Best {
+  iteration: number;
+  snapshot: number;
+  tree: string;
+  /** Number of failing fingerprints; 0 is all green. */
+  failing: number;
+}
+
+export interface Track {
+  best?: Best;
+  /** Judged trees of the last iterations, newest last. */
+  trees: string[];
+  failing: string;
+  textHash: string;
+  /** Iterations in a row with each signal. */
+  signals: Record<Signal, number>;
+  /** Iterations in a row with any signal and no progress. */
+  struggling: number;
+  /** Index of the next rung of the ladder; 0 after progress. */
+  rung: number;
+  lastProgress: number;
+  failingCounts: number[];
+}
+
+export type Signal = "unchanged" | "same-failure" | "oscillation" | "short-turn" | "same-output" | "repeated-calls";
+const SIGNALS: readonly Signal[] = [
+  "unchanged",
+  "same-failure",
+  "oscillation",
+  "short-turn",
+  "same-output",
+  "repeated-calls",
+];
+
+/** A run driven again after its end keeps its best, and starts struggling anew. */
+export function emptyTrack(before?: Track): Track {
+  return {
+    ...(before?.best === undefined ? {} : { best: before.best }),
+    trees: [],
+    failing: "",
+    textHash: "",
+    signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
+    struggling: 0,
+    rung: 0,
+    lastProgress: 0,
+    failingCounts: before?.failingCounts ?? [],
+  };
+}
+
+export interface Measured {
+  iteration: number;
+  snapshot: number;
+  tree: string;
+  changed: boolean;
+  verdicts: readonly Verdict[];
+  text: string;
+  turnMs: number;
+  repeatedCalls: number;
+  shortTurnMs: number;
+}
+
+/** Fingerprints that fail, or undefined where nothing was judged. */
+export function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
+  const judged = verdicts.filter((v) => v.is === "pass" || v.is === "fail" || v.is === "flaky");
+  if (judged.length === 0) return undefined;
+  return [...new Set(judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint))))].toSorted();
+}
+
+/** What this iteration would add, without recording it: `decide` looks at it before the decision is a fact. */
+export function measure(track: Track, m: Measured): { progress: boolean; signals: Signal[] } {
+  const failing = failingSet(m.verdicts);
+  const seen = track.trees.includes(m.tree);
+  const better = failing !== undefined && (track.best === undefined || failing.length < track.best.failing);
+  const green = failing !== undefined && failing.length === 0;
+  // Without a judgement, or with a green one, any tree not seen before is progress: there is no better measure.
+  const progress = better || ((failing === undefined || green) && m.changed && !seen);
+  const [a, b] = [track.trees.at(-1), track.trees.at(-2)];
+  const oscillating = m.changed && b === m.tree && a !== m.tree && track.trees.at(-3) === a;
+  const signals = SIGNALS.filter((signal) => {
+    switch (signal) {
+      case "unchanged":
+        return !m.changed;
+      case "same-failure":
+        return failing !== undefined && failing.length > 0 && track.failing === failing.join("\n");
+      case "oscillation":
+        return oscillating;
+      case "short-turn":
+        return m.turnMs < m.shortTurnMs;
+      case "same-output":
+        return m.text !== "" && hashOf(m.text) === track.textHash;
+      case "repeated-calls":
+        return m.repeatedCalls >= REPEATED_CALLS;
+    }
+  });
+  return { progress, signals: progress ? [] : signals };
+}
+
+export function trackIteration(track: Track, m: Measured): void {
+  const { progress, signals } = measure(track, m);
+  const failing = failingSet(m.verdicts);
+  for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
+  track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
+  if (progress) {
+    track.rung = 0;
+    track.lastProgress = m.iteration;
+  }
+  if (failing !== undefined) {
+    track.failing = failing.join("\n");
+    track.failingCounts = [...track.failingCounts, failing.length].slice(-20);
+    if (
+      track.best === undefined ||
+      failing.length < track.best.failing ||
+      (failing.length === track.best.failing && m.changed)
+    ) {
+      track.best = { iteration: m.iteration, snapshot: m.snapshot, tree: m.tree, failing: failing.length };
+    }
+  }
+  track.textHash = m.text === "" ? "" : hashOf(m.text);
+  track.trees = [...track.trees, m.tree].slice(-KEPT_TREES);
+}
+
+/** The next rung to try is the one after the rung that was taken. */
+export function trackDecision(track: Track, rule: string, ladder: readonly string[]): void {
+  if (rule.startsWith("struggle:")) track.rung = ladder.indexOf(rule.slice("struggle:".length)) + 1;
+}
+
+const hashOf = (text: string): string =>
+  createHash("sha256")
+    .update(text.toLowerCase().replace(/[\d\s]+/g, " "))
+    .digest("hex")
+    .slice(0, 16);

@@ -1,0 +1,44 @@
+/** Joins prompt parts under a cap each and one for the whole, and says what was included and what was left out. */
+import type { FactOf } from "../events.ts";
+import type { PromptPart } from "./actions.ts";
+
+export const MAX_PROMPT_BYTES = 128 * 1024;
+
+type Manifest = FactOf<"turn-start">["prompt"]["parts"];
+
+/** Cuts at a character border and says so in the text; never longer than `capBytes`. */
+export function capText(text: string, capBytes: number): { text: string; cut: number } {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= capBytes) return { text, cut: 0 };
+  const mark = "\n[… cut]";
+  let end = Math.max(0, capBytes - Buffer.byteLength(mark));
+  while (end > 0 && (bytes[end] ?? 0) >= 0x80 && (bytes[end] ?? 0) < 0xc0) end -= 1;
+  const kept = bytes.subarray(0, end).toString() + (capBytes >= Buffer.byteLength(mark) ? mark : "");
+  return { text: kept, cut: bytes.length - end };
+}
+
+/** Parts come most important first: when the whole is too long, the last ones are left out first. */
+export function joinParts(
+  parts: readonly PromptPart[],
+  maxBytes = MAX_PROMPT_BYTES,
+): { text: string; parts: Manifest } {
+  const manifest: Manifest = [];
+  const texts: string[] = [];
+  let left = maxBytes;
+  for (const part of parts) {
+    const whole = part.text.trim();
+    const { text, cut } = capText(whole, part.capBytes);
+    const bytes = Buffer.byteLength(text);
+    const included = whole !== "" && bytes + 2 <= left;
+    manifest.push({
+      name: part.name,
+      bytes: included ? bytes : 0,
+      cut: included ? cut : Buffer.byteLength(whole),
+      included,
+    });
+    if (!included) continue;
+    texts.push(text);
+    left -= bytes + 2;
+  }
+  return { text: texts.join("\n\n"), parts: manifest };
+}

@@ -1,0 +1,224 @@
+/**
+ * Where a run is: the shape of the fold of its facts, and the only definition of it. Only `fold.ts` writes to it.
+ * Everything kept is bounded, so that memory does not grow with history.
+ */
+import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
+import type { Base } from "../ports.ts";
+import type { Limits, RunSpec } from "../spec.ts";
+import { noSpending, type Spent } from "./budget.ts";
+import { emptyMemory, type FailureMemory } from "./memory.ts";
+import { emptyTrack, type Track } from "./progress.ts";
+
+export const MAIN_LANE = "main";
+
+export interface DirectiveState {
+  id: string;
+  directive: Directive;
+  source: string;
+  receivedSeq: number;
+  /** The turn that was open when it came. */
+  duringTurn: number | null;
+  delivered?: { how: string; turn: number | null };
+  acknowledged?: boolean;
+}
+
+export interface SessionState {
+  ref: string;
+  /** Turns that reached the model in it. */
+  turns: number;
+  contextTokens: number;
+  lastMessageId: string | null;
+}
+
+export interface Mark {
+  ref: string;
+  messageId: string;
+}
+
+export interface HandOver {
+  tree: string;
+  snapshot: number;
+  iteration: number;
+  title: string;
+}
+
+export type Recorded = Pick<FactOf<"change-recorded">, "snapshot" | "tree" | "judged" | "by" | "iteration"> & {
+  elapsed: number;
+  changed: boolean;
+  refused?: string;
+};
+
+export interface IterationRecord {
+  n: number;
+  startedElapsed: number;
+  durationMs: number;
+  turns: number;
+  tools: [string, number][];
+  files: number;
+  added: number;
+  removed: number;
+  verdicts: { check: string; is: Verdict["is"] }[];
+  usd: number | null;
+  estimated: boolean;
+  rule: string;
+}
+
+export interface LaneState {
+  lane: string;
+  iteration: number;
+  /** Turns started in this iteration. */
+  attempt: number;
+  /** turn-start without turn-end. */
+  open?: { fact: FactOf<"turn-start"> };
+  /** The last ended turn of this iteration. */
+  ended?: FactOf<"turn-end">;
+  lastText: string;
+  session?: SessionState;
+  /** Why the next turn must not go on in the session, and where to rewind it to if it can be. */
+  stale?: { why: string; rewind?: Mark };
+  /** The point of the conversation at which a snapshot was taken, by snapshot; bounded. */
+  marks: Map<number, Mark>;
+  head?: Recorded;
+  /** The change of this iteration, once recorded. */
+  change?: Recorded;
+  checksTried: Map<string, number>;
+  remembered: boolean;
+  decision?: FactOf<"decision-made">;
+  /** Snapshot the files must be put back to before anything else. */
+  restoreTo?: number;
+  restoredNote?: string;
+  effect?: FactOf<"effect-intended">;
+  /** What is to be handed to the user and is not yet. */
+  handOver?: HandOver;
+  acceptedTree: string;
+  lastCommit: string | null;
+  branch: string | null;
+  conflict?: string;
+  salvages: number;
+  errorsInRow: number;
+  limitsInRow: number;
+  record: IterationRecord;
+  track: Track;
+}
+
+export interface RunState {
+  run: string;
+  spec: RunSpec;
+  base: Base;
+  pawl: string;
+  createdAt: number;
+  seq: number;
+  at: number;
+  elapsed: number;
+  epoch: number;
+  outcome?: Outcome;
+  reopened: number;
+  limits: Limits;
+  model: string | undefined;
+  paused: boolean;
+  stop?: "now" | "after";
+  wait?: FactOf<"wait-start">;
+  /** Seq of the last wait-end. */
+  lastWait: number;
+  turns: number;
+  snapshots: number;
+  spent: Spent;
+  /** Wall times of turn starts in the last hour, for `callsPerHour`. */
+  callTimes: number[];
+  lanes: Map<string, LaneState>;
+  verdicts: Map<string, Verdict>;
+  directives: Map<string, DirectiveState>;
+  memory: FailureMemory;
+  questions: Map<string, { kind: string; text: string; answer?: string }>;
+  recent: IterationRecord[];
+}
+
+export const verdictKey = (tree: string, check: string): string => `${tree} ${check}`;
+
+export function verdictOf(state: RunState, tree: string, check: string): Verdict | undefined {
+  return state.verdicts.get(verdictKey(tree, check));
+}
+
+export function mainLane(state: RunState): LaneState {
+  return laneOf(state, MAIN_LANE);
+}
+
+export function initial(fact: FactOf<"run-start">): RunState {
+  return {
+    run: fact.run,
+    spec: fact.spec,
+    base: fact.base,
+    pawl: fact.pawl,
+    createdAt: fact.at,
+    seq: fact.seq,
+    at: fact.at,
+    elapsed: fact.elapsed,
+    epoch: fact.epoch,
+    reopened: 0,
+    limits: fact.spec.limits,
+    model: fact.spec.agent.model,
+    paused: false,
+    lastWait: 0,
+    turns: 0,
+    snapshots: 0,
+    spent: noSpending(),
+    callTimes: [],
+    lanes: new Map(),
+    verdicts: new Map(),
+    directives: new Map(),
+    memory: emptyMemory(),
+    questions: new Map(),
+    recent: [],
+  };
+}
+
+export const freshRecord = (n: number, elapsed: number): IterationRecord => ({
+  n,
+  startedElapsed: elapsed,
+  durationMs: 0,
+  turns: 0,
+  tools: [],
+  files: 0,
+  added: 0,
+  removed: 0,
+  verdicts: [],
+  usd: 0,
+  estimated: false,
+  rule: "",
+});
+
+export function laneOf(state: RunState, lane: string): LaneState {
+  let found = state.lanes.get(lane);
+  if (found === undefined) {
+    found = {
+      lane,
+      iteration: 0,
+      attempt: 0,
+      lastText: "",
+      marks: new Map(),
+      checksTried: new Map(),
+      remembered: false,
+      acceptedTree: state.base.tree,
+      lastCommit: state.base.commit,
+      branch: null,
+      salvages: 0,
+      errorsInRow: 0,
+      limitsInRow: 0,
+      record: freshRecord(0, 0),
+      track: emptyTrack(),
+    };
+    state.lanes.set(lane, found);
+  }
+  return found;
+}
+
+/** Words of people that have not reached the model yet, oldest first. */
+export function pendingSays(state: RunState): { id: string; text: string }[] {
+  return [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
+    if (delivered !== undefined) return [];
+    if (directive.kind === "say") return [{ id, text: directive.text }];
+    if (directive.kind === "answer")
+      return [{ id, text: `Answer to your question ${directive.question}: ${directive.text}` }];
+    return [];
+  });
+}

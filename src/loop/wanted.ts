@@ -1,0 +1,138 @@
+/**
+ * What should be in flight, given these facts and this time. Pure and total: because a killed run is answered by the
+ * same function as a living one, there is no resume code.
+ */
+import type { Action, Now, Recipe } from "./actions.ts";
+import { haltReason } from "./iterate.ts";
+import type { DirectiveState, RunState } from "./state.ts";
+
+export interface Wanted {
+  actions: Map<string, Action>;
+  /** When to look again even if nothing happens. */
+  wakeAt: { wall: number | null; elapsed: number | null };
+  /** Why actions in flight that are not wanted any more are ended. */
+  because: string;
+}
+
+export function wanted(recipe: Recipe, state: RunState, now: Now): Wanted {
+  const list = state.outcome === undefined ? choose(recipe, state, now) : [];
+  return { actions: new Map(list.map((a) => [a.key, a])), wakeAt: wakeAt(state), because: because(state, now) };
+}
+
+function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
+  const orphans = findOut(state);
+  if (orphans.length > 0) return orphans;
+  const lane = "main";
+  const prepared = [...state.lanes.values()].some((l) => l.head !== undefined);
+  if (!prepared) return [{ do: "prepare", key: "prepare", lane, why: "first effect of a run" }];
+  const receipts = directiveActions(state);
+  if (state.wait !== undefined) {
+    const over = waitOver(state, now);
+    return over === undefined
+      ? receipts
+      : [...receipts, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
+  }
+  return [...receipts, ...recipe.wanted(state, now).filter((action) => !state.paused || !startsTurn(state, action))];
+}
+
+/** A turn that an earlier driver began and nobody saw the end of. */
+function findOut(state: RunState): Action[] {
+  return [...state.lanes.values()].flatMap(({ lane, open }) =>
+    open !== undefined && open.fact.epoch < state.epoch
+      ? [
+          {
+            do: "find-out" as const,
+            key: `find-out/${open.fact.turn}`,
+            lane,
+            why: "its driver is gone",
+            turn: open.fact,
+          },
+        ]
+      : [],
+  );
+}
+
+function startsTurn(state: RunState, action: Action): boolean {
+  return action.do === "turn" && state.lanes.get(action.lane)?.open === undefined;
+}
+
+function waitOver(state: RunState, now: Now): string | undefined {
+  const { wait } = state;
+  if (wait === undefined) return undefined;
+  if (state.stop !== undefined) return "stopped";
+  const { drivenMs } = state.limits;
+  if (drivenMs !== undefined && now.elapsed >= drivenMs) return "budget:time";
+  if (wait.until !== null && now.wall >= wait.until) return "over";
+  if (wait.untilElapsed !== null && now.elapsed >= wait.untilElapsed) return "over";
+  const hurried = [...state.directives.values()].some((d) => d.directive.kind === "resume" && d.receivedSeq > wait.seq);
+  return hurried ? "directive:resume" : undefined;
+}
+
+/** Receipts: what has been done about each directive that is not delivered yet. */
+function directiveActions(state: RunState): Action[] {
+  return [...state.directives.values()].flatMap((d) => (d.delivered === undefined ? (receipt(state, d) ?? []) : []));
+}
+
+function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState): Action | undefined {
+  const running = [...state.lanes.values()].find((lane) => lane.open !== undefined);
+  const lane = running?.lane ?? "main";
+  const deliver = (how: string): Action => ({
+    do: "deliver",
+    key: `deliver/${id}`,
+    lane,
+    why: directive.kind,
+    directive: id,
+    how,
+  });
+  switch (directive.kind) {
+    case "say":
+      // What cannot go into the running turn stands in the next prompt; delivery is recorded by that turn.
+      if (directive.when === "next" || running === undefined) return undefined;
+      return {
+        do: "tell",
+        key: `tell/${id}/${running.open?.fact.turn}`,
+        lane,
+        why: "say now",
+        directive: id,
+        text: directive.text,
+      };
+    case "answer":
+      return undefined;
+    case "interrupt":
+      if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;
+      return deliver(duringTurn === null ? "no turn was running" : `turn ${duringTurn} interrupted`);
+    case "pause":
+      return deliver("no new turn starts");
+    case "resume":
+      return deliver("going on");
+    case "stop":
+      return deliver(directive.when === "now" ? "stopping now" : "stopping after this iteration");
+    case "model":
+      if (running === undefined) return deliver(`next turn uses ${directive.model}`);
+      return {
+        do: "switch-model",
+        key: `switch-model/${id}`,
+        lane,
+        why: "model",
+        directive: id,
+        model: directive.model,
+      };
+    case "budget":
+      return deliver("limits changed");
+    case "memory":
+      return deliver(directive.op === "pin" ? "pinned" : "cleared");
+  }
+}
+
+function wakeAt(state: RunState): Wanted["wakeAt"] {
+  const times = [state.wait?.untilElapsed ?? null, state.limits.drivenMs ?? null].filter((t) => t !== null);
+  return { wall: state.wait?.until ?? null, elapsed: times.length === 0 ? null : Math.min(...times) };
+}
+
+function because(state: RunState, now: Now): string {
+  for (const lane of state.lanes.values()) {
+    const reason = haltReason(state, lane, now);
+    if (reason !== undefined) return reason;
+  }
+  return state.stop === undefined ? "not wanted any more" : "directive:stop";
+}

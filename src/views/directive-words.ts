@@ -1,0 +1,35 @@
+/** A directive and its receipt in words. */
+import type { Directive } from "../events.ts";
+import { oneLine } from "./plain.ts";
+
+const MAX_TEXT_CHARS = 100;
+
+export type ReceiptState = "queued" | "delivered" | "acknowledged";
+
+export function directiveWords(directive: Directive): string {
+  switch (directive.kind) {
+    case "say":
+      return `say ${directive.when} "${oneLine(directive.text, { max: MAX_TEXT_CHARS })}"`;
+    case "interrupt":
+    case "pause":
+    case "resume":
+      return directive.kind;
+    case "stop":
+      return directive.when === "now" ? "stop now" : "stop after this iteration";
+    case "model":
+      return `model ${oneLine(directive.model, { max: MAX_TEXT_CHARS })}`;
+    case "budget":
+      return `budget ${Object.entries(directive.limits)
+        .map(([name, limit]) => `${name} ${limit}`)
+        .join(", ")}`;
+    case "memory":
+      return `memory ${directive.op} ${oneLine(directive.id, { max: MAX_TEXT_CHARS })}`;
+    case "answer":
+      return `answer to ${oneLine(directive.question, { max: MAX_TEXT_CHARS })}: "${oneLine(directive.text, { max: MAX_TEXT_CHARS })}"`;
+  }
+}
+
+/** The last state a directive of this kind comes to: only words for the agent are answered by it. */
+export function finalReceipt(directive: Directive): ReceiptState {
+  return directive.kind === "say" || directive.kind === "answer" ? "acknowledged" : "delivered";
+}

@@ -1,0 +1,365 @@
+/** Rules of decision, budget, struggle, memory and waits, each on a simulated run through the real kernel. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Fact, FactOf } from "../../src/events.ts";
+import { drive, type DriveOptions } from "../../src/loop/drive.ts";
+import { hasClaim } from "../../src/loop/claim.ts";
+import { diffShape } from "../../src/loop/memory.ts";
+import { capText, joinParts } from "../../src/loop/prompt.ts";
+import type { RunState } from "../../src/loop/state.ts";
+import { runRecipe } from "../../src/recipes/run.ts";
+import type { RunSpec } from "../../src/spec.ts";
+import { makeSpec, makeWorld, portsOf, startFact, type Behaviour, type World } from "../support/world.ts";
+
+const act = (lines: string[], claim = false, more: Partial<Behaviour> = {}): Behaviour => ({
+  lines,
+  claim,
+  faults: [],
+  usd: 0,
+  ...more,
+});
+
+async function live(
+  world: World,
+  spec: RunSpec,
+  acts: readonly Behaviour[],
+  options: {
+    passes?: (lines: readonly string[]) => boolean;
+    reopen?: DriveOptions["reopen"];
+    adjust?: (p: ReturnType<typeof portsOf>) => void;
+  } = {},
+): Promise<RunState> {
+  if (world.facts.length === 0) {
+    world.facts.push({
+      v: 1,
+      run: spec.run,
+      lane: "main",
+      seq: 0,
+      at: world.wall,
+      elapsed: 0,
+      epoch: 0,
+      prev: "",
+      ...startFact(spec),
+    } as Fact);
+  }
+  const ports = portsOf(world, spec, acts, options.passes ?? ((lines) => lines.includes("good")));
+  options.adjust?.(ports);
+  const { reopen } = options;
+  return await drive({
+    run: spec.run,
+    recipe: runRecipe,
+    ports,
+    signal: new AbortController().signal,
+    ...(reopen === undefined ? {} : { reopen }),
+  });
+}
+
+const rules = (world: World): string[] =>
+  world.facts.filter((f): f is FactOf<"decision-made"> => f.type === "decision-made").map((f) => f.rule);
+const many = (n: number, make: (i: number) => Behaviour): Behaviour[] => Array.from({ length: n }, (_, i) => make(i));
+
+describe("claims", () => {
+  it("does not finish on a promise in the first turn with no tool call and no change (row 1)", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec({ limits: { iterations: 1 } }), [act([], true)], { passes: () => true });
+    expect(end.outcome?.is).toBe("exhausted");
+    expect(rules(world)[0]).toBe("budget:iterations");
+  });
+
+  it("sends a claim with red checks back with the evidence", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec(), [act(["bad"], true), act(["good"], true)]);
+    expect(rules(world)).toEqual(["claim-refused", "all-required-pass"]);
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.prompts[1]).toContain("the claim is refused: tests: fail");
+    expect(world.prompts[1]).toContain("exited with 1");
+  });
+
+  it("ends claimed, never verified, where no check is configured, and not before the minimum", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec({ checks: [], minIterations: 2 }), [act(["a"], true), act(["b"], true)]);
+    expect(rules(world)).toEqual(["claim-early", "claim"]);
+    expect(end.outcome?.is).toBe("claimed");
+  });
+
+  it("ends on green without a claim only when told to", async () => {
+    const spec = makeSpec();
+    const unclaimed = await live(makeWorld(), makeSpec({ limits: { iterations: 2 } }), [act(["good"]), act(["x"])]);
+    expect(unclaimed.outcome?.is).toBe("exhausted");
+    const green = await live(makeWorld(), { ...spec, claim: { promise: "COMPLETE", required: false } }, [
+      act(["good"]),
+    ]);
+    expect(green.outcome?.is).toBe("verified");
+  });
+
+  it.each([
+    ["work is done\n<promise>COMPLETE</promise>", true],
+    ["<promise>COMPLETE</promise>  \n\n", true],
+    ["I will say <promise>COMPLETE</promise>", false],
+    ["<promise>COMPLETE</promise>\nbut wait", false],
+    ["> <promise>COMPLETE</promise>", false],
+    ["`<promise>COMPLETE</promise>`", false],
+    ["```\n<promise>COMPLETE</promise>\n```", false],
+    ["```\n<promise>COMPLETE</promise>", false],
+    ["~~~text\n```\n<promise>COMPLETE</promise>", false],
+    ["<promise>complete</promise>", false],
+    ["", false],
+  ])("reads %j as a claim: %s (row 2)", (text, claimed) => {
+    expect(hasClaim(text, "COMPLETE")).toBe(claimed);
+  });
+});
+
+describe("struggle", () => {
+  it("climbs the ladder when nothing changes, and ends stuck", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec(), [act(["a"])]);
+    expect(rules(world)).toEqual([
+      "continue",
+      "continue",
+      "continue",
+      "struggle:hint",
+      "struggle:fresh-session",
+      "struggle:stop",
+    ]);
+    expect(end.outcome).toMatchObject({ is: "stuck", rule: "struggle:stop" });
+  });
+
+  it("sees A-B-A-B within four iterations (row 12)", async () => {
+    const spec = makeSpec({ struggle: { patience: 3, shortTurnMs: 0, ladder: ["stop"] } });
+    const world = makeWorld();
+    const flip = (ports: ReturnType<typeof portsOf>): void => {
+      const { snapshot } = ports.workspace;
+      let n = 0;
+      ports.workspace.snapshot = async (k, about) => {
+        if (k > 0) world.content = (n += 1) % 2 === 0 ? ["a"] : ["b"];
+        return await snapshot(k, about);
+      };
+    };
+    const end = await live(world, spec, [act([])], { adjust: flip });
+    expect(end.outcome?.is).toBe("stuck");
+    expect(world.facts.filter((f) => f.type === "iteration-start").length).toBeLessThanOrEqual(4);
+  });
+
+  it("does not call honest work stuck, however alike its turns are (row 11)", async () => {
+    const spec = makeSpec({
+      limits: { iterations: 10 },
+      struggle: { patience: 3, shortTurnMs: 30_000, ladder: ["stop"] },
+    });
+    const world = makeWorld();
+    const end = await live(
+      world,
+      spec,
+      many(10, (i) => act([`line ${i}`])),
+      { passes: () => true },
+    );
+    expect(end.outcome?.rule).toBe("budget:iterations");
+  });
+
+  it("puts the files back to the best state, salvages first, and says so in the next prompt", async () => {
+    const spec = makeSpec({
+      limits: { iterations: 6 },
+      struggle: { patience: 2, shortTurnMs: 0, ladder: ["restore-best", "stop"] },
+    });
+    const world = makeWorld();
+    const judge = (lines: readonly string[]): boolean => lines.length === 1;
+    await live(world, spec, [act(["one"]), act(["two"]), act([]), act([]), act([])], { passes: judge });
+    const restored = world.facts.find((f) => f.type === "change-restored");
+    expect(restored).toMatchObject({ to: 1, salvage: "salvage/0" });
+    expect(
+      world.prompts.some((p) => p.includes("the files were put back to the best state so far (iteration 1)")),
+    ).toBe(true);
+  });
+});
+
+describe("failure memory", () => {
+  it("blocks an approach after three failures and puts a fourth try back", async () => {
+    const world = makeWorld();
+    const same = (ports: ReturnType<typeof portsOf>): void => {
+      ports.workspace.diff = async () => "diff --git a/f.ts b/f.ts\n+const x = 1;";
+    };
+    await live(
+      world,
+      makeSpec({ limits: { iterations: 4 } }),
+      many(4, (i) => act([`${i}`])),
+      { adjust: same },
+    );
+    expect(rules(world)).toEqual(["continue", "continue", "approach-blocked", "budget:iterations"]);
+    expect(world.prompts[3]).toContain("BLOCKED");
+    expect(world.facts.filter((f) => f.type === "change-restored")).toHaveLength(1);
+  });
+
+  it("takes diffs that differ in numbers, strings and places for one approach, other code for another", () => {
+    const diff = (line: string, at = 1): string =>
+      `diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -${at} +${at} @@\n+${line}`;
+    expect(diffShape(diff('retry(3, "x")')).approach).toBe(
+      diffShape(diff("retry( 5, 'yy')".replaceAll("'", '"'), 9)).approach,
+    );
+    expect(diffShape(diff("retry(3)")).approach).not.toBe(diffShape(diff("sleep(3)")).approach);
+  });
+});
+
+describe("budgets", () => {
+  it("goes on with the same ledger when a spent budget is raised (rows 14, 26)", async () => {
+    const world = makeWorld();
+    const acts = many(8, (i) => act([`${i}`], false, { usd: 0.1 }));
+    const first = await live(world, makeSpec({ limits: { usd: 0.5, iterations: 20 } }), acts);
+    expect(first.outcome?.rule).toBe("budget:usd");
+    const spent = first.spent.usd;
+    const again = await live(world, makeSpec(), acts, { reopen: { limits: { usd: 0.9 } } });
+    expect(again.outcome?.rule).toBe("budget:usd");
+    expect(again.spent.usd).toBeGreaterThan(spent);
+    expect(again.spent.usd).toBeLessThanOrEqual(0.9 + 0.1 + 1e-9);
+  });
+
+  it("stops on unknown cost under a dollar limit instead of counting it as nothing (row 25)", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec({ limits: { usd: 5 } }), [act(["a"], false, { usd: null })]);
+    expect(end.outcome?.rule).toBe("budget:usd-unknown");
+    expect(end.spent.unknownTurns).toBe(1);
+    const guarded = await live(
+      makeWorld(),
+      makeSpec({ limits: { usd: 5, tokens: 500 } }),
+      many(9, (i) => act([`${i}`], false, { usd: null })),
+    );
+    expect(guarded.outcome?.rule).toBe("budget:tokens");
+  });
+
+  it("holds any limit to within one request (F12)", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ min: 0, max: 0.3, noNaN: true }), { minLength: 1, maxLength: 6 }),
+        fc.double({ min: 0.05, max: 1, noNaN: true }),
+        async (costs, limit) => {
+          const acts = costs.map((usd, i) => act([`${i}a`, `${i}b`], false, { usd }));
+          const end = await live(makeWorld(), makeSpec({ limits: { usd: limit, iterations: 6 } }), acts);
+          expect(end.spent.usd).toBeLessThanOrEqual(limit + Math.max(...costs) + 1e-9);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("waits", () => {
+  it.each([
+    ["in four hours", 4 * 3_600_000, 4 * 3_600_000],
+    ["in thirty days", 30 * 86_400_000, 86_400_000],
+    ["in the past", -5_000, 100],
+  ])("waits right for a reset %s (row 10)", async (_, offset, expected) => {
+    const world = makeWorld();
+    let asked = 0;
+    const limited = (ports: ReturnType<typeof portsOf>): void => {
+      const sim = ports.agents["sim"];
+      if (sim === undefined) throw new Error("no agent");
+      const { open } = sim;
+      sim.open = async (request) => {
+        const session = await open(request);
+        const { turn } = session;
+        return {
+          ...session,
+          turn(r, l, s) {
+            asked += 1;
+            if (asked > 1) return turn(r, l, s);
+            return (async function* () {
+              yield {
+                type: "turn-end" as const,
+                outcome: {
+                  is: "limited" as const,
+                  kind: "usage" as const,
+                  resetAt: world.wall + offset,
+                  message: "limit",
+                },
+                usage: {
+                  requests: 1,
+                  toolCalls: 0,
+                  inputTokens: 0,
+                  outputTokens: 0,
+                  cacheReadTokens: 0,
+                  cacheWriteTokens: 0,
+                  usd: 0,
+                  estimated: false,
+                },
+                finalText: "",
+                messageId: null,
+                contextTokens: null,
+              };
+            })();
+          },
+        };
+      };
+    };
+    const before = world.wall;
+    const end = await live(world, makeSpec(), [act(["good"], true)], { adjust: limited });
+    const wait = world.facts.find((f): f is FactOf<"wait-start"> => f.type === "wait-start");
+    expect((wait?.until ?? 0) - before).toBe(expected);
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.facts.filter((f) => f.type === "iteration-start")).toHaveLength(1);
+  });
+
+  it("ends failed after three errors in a row that are no limit", async () => {
+    const end = await live(makeWorld(), makeSpec(), [
+      act(["a"], false, { faults: ["crash", "timeout", "crash", "crash"] }),
+    ]);
+    expect(end.outcome).toMatchObject({ is: "failed", rule: "agent:errors" });
+  });
+
+  it("orders facts and ends waits right when the wall clock jumps a day (F7)", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(-86_400_000, 86_400_000, 0), { minLength: 5, maxLength: 40 }),
+        async (jumps) => {
+          const world = makeWorld();
+          const jumpy = (ports: ReturnType<typeof portsOf>): void => {
+            const { wall } = ports.clock;
+            let i = 0;
+            ports.clock.wall = () => {
+              world.wall += jumps[(i += 1) % jumps.length] ?? 0;
+              return wall();
+            };
+          };
+          const end = await live(
+            world,
+            makeSpec({ limits: { iterations: 5, drivenMs: 3_600_000 } }),
+            [act(["a"], false, { faults: ["limited"] }), act(["good"], true)],
+            { adjust: jumpy },
+          );
+          expect(end.outcome?.is).toBe("verified");
+          expect(world.facts.every((f, i) => f.seq === i && f.elapsed >= (world.facts[i - 1]?.elapsed ?? 0))).toBe(
+            true,
+          );
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("prompt parts", () => {
+  it("never exceeds a cap, cuts at character borders, and records what was left out", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            name: fc.string(),
+            text: fc.string({ unit: "grapheme" }),
+            capBytes: fc.integer({ min: 0, max: 50 }),
+          }),
+          { maxLength: 8 },
+        ),
+        fc.integer({ min: 0, max: 120 }),
+        (parts, max) => {
+          const joined = joinParts(parts, max);
+          expect(Buffer.byteLength(joined.text)).toBeLessThanOrEqual(Math.max(0, max));
+          expect(joined.parts).toHaveLength(parts.length);
+          expect(joined.text.includes("\uFFFD")).toBe(
+            parts.some((p) => p.text.includes("\uFFFD")) && joined.text.includes("\uFFFD"),
+          );
+          for (const [i, part] of parts.entries())
+            expect(capText(part.text, part.capBytes).cut > 0).toBe(
+              Buffer.byteLength(part.text) > part.capBytes && joined.parts[i] !== undefined,
+            );
+        },
+      ),
+    );
+  });
+});
