@@ -107,7 +107,7 @@ export function claimStands(state: RunState, lane: LaneState): { stands: boolean
       why: `claimed in iteration ${lane.iteration}, before the minimum of ${state.spec.minIterations}`,
     };
   }
-  const changed = lane.change !== undefined && lane.change.tree !== state.base.tree;
+  const changed = lane.change !== undefined && lane.change.tree !== lane.baseTree;
   if (!changed && (state.spent.toolCalls === 0 || lane.iteration < 2)) {
     return { stands: false, why: "claimed without any work: no file is changed and nothing was looked at twice" };
   }

@@ -78,8 +78,8 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
   } finally {
     over.abort();
     for (const flight of flights.values()) flight.controller.abort("driver:ending");
-    await closeSessions(hands);
     await settle(flights, wake);
+    await closeSessions(hands);
     await ports.trace.flush();
     await owned.release();
   }

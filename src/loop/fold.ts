@@ -212,7 +212,10 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
-  if (lane.head === undefined) lane.acceptedTree = fact.judged;
+  if (lane.head === undefined) {
+    lane.baseTree = fact.tree;
+    lane.acceptedTree = fact.judged;
+  }
   lane.head = recorded;
   const messageId = lane.session?.lastMessageId;
   if (lane.session !== undefined && typeof messageId === "string") {

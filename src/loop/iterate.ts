@@ -57,8 +57,10 @@ function needsAnotherTurn(state: RunState, lane: LaneState, now: Now): boolean {
 function isUnfinished(outcome: TurnOutcome): boolean {
   switch (outcome.is) {
     case "done":
-    case "interrupted":
       return false;
+    case "interrupted":
+      // A driver that ends lets go of its turn; that says nothing about the turn's work.
+      return outcome.by.startsWith("driver:");
     case "failed":
       return outcome.kind === "agent" || outcome.kind === "context";
     case "cut":
@@ -76,7 +78,8 @@ function again(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
 /** Waits are facts of their own: once per ended turn. */
 function pauseBefore(state: RunState, lane: LaneState, now: Now): Body<Action> | undefined {
   const { ended } = lane;
-  if (ended === undefined || ended.foundOut || state.lastWait > ended.seq) return undefined;
+  if (ended === undefined || ended.foundOut || ended.outcome.is === "interrupted" || state.lastWait > ended.seq)
+    return undefined;
   const key = `wait/${ended.turn}`;
   const { backoffBaseMs, backoffMaxMs, limitCapMs } = state.spec.waits;
   const inRow = Math.max(1, lane.errorsInRow + lane.limitsInRow);
@@ -171,7 +174,7 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
       check.required && verdict?.is === "fail" ? [verdict] : [],
     );
     if (red.length > 0 && !lane.remembered) {
-      const from = lane.track.trees.at(-1) ?? state.base.tree;
+      const from = lane.track.trees.at(-1) ?? lane.baseTree;
       return [
         {
           do: "remember",

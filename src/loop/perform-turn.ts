@@ -81,19 +81,15 @@ async function stream(it: Streamed): Promise<void> {
       if (facts.length > 0) await run.append(facts);
       if (event.type === "delivered") delivered.get(event.directive)?.();
     }
-    await run.append([
-      turnEnd(it, seen.tools(), end ?? lost(), {
-        durationMs: ports.clock.mono() - startedMono,
-        repeatedCalls: seen.repeated(),
-        foundOut: false,
-      }),
-    ]);
   } finally {
+    // Before the end is a fact: the next turn may start as soon as it is.
     signal.removeEventListener("abort", onAbort);
     hands.running.delete(lane);
     finish();
     if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
   }
+  const about = { durationMs: ports.clock.mono() - startedMono, repeatedCalls: seen.repeated(), foundOut: false };
+  await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);
 }
 
 /** A stream that broke its contract is treated as a crash of the agent. */

@@ -122,6 +122,8 @@ async function check(
   try {
     const verdict = await found.judge(verify, signal);
     await started;
+    // An aborted judgement is no verdict: the check is simply wanted again, or not.
+    if (signal.aborted) return;
     await run.append([{ type: "check-end", lane, check: found.name, tree, iteration, verdict }]);
   } finally {
     await verify.release();

@@ -90,6 +90,8 @@ export interface LaneState {
   effect?: FactOf<"effect-intended">;
   /** What is to be handed to the user and is not yet. */
   handOver?: HandOver;
+  /** The tree before the first turn, with what the user had not committed. */
+  baseTree: string;
   acceptedTree: string;
   lastCommit: string | null;
   branch: string | null;
@@ -198,6 +200,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       marks: new Map(),
       checksTried: new Map(),
       remembered: false,
+      baseTree: state.base.tree,
       acceptedTree: state.base.tree,
       lastCommit: state.base.commit,
       branch: null,

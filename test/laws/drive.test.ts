@@ -1,5 +1,5 @@
 /** The kernel's laws, in a simulated world: see SKETCH's list. Each runs many random worlds and kills. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FactOf } from "../../src/events.ts";
 import { drive } from "../../src/loop/drive.ts";

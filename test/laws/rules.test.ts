@@ -1,5 +1,5 @@
 /** Rules of decision, budget, struggle, memory and waits, each on a simulated run through the real kernel. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fact, FactOf } from "../../src/events.ts";
 import { drive, type DriveOptions } from "../../src/loop/drive.ts";

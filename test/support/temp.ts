@@ -1,0 +1,73 @@
+/** Folders and repositories that live as long as the test file that imports this, and waiting without guessing. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll } from "vitest";
+
+const made: string[] = [];
+const WAIT_LIMIT_MS = 15_000;
+const WAIT_POLL_MS = 10;
+
+afterAll(() => {
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+});
+
+export function tempDir(name = "test"): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), `pawl-${name}-`)));
+  made.push(path);
+  return path;
+}
+
+export function writeFiles(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
+
+export interface TempRepository {
+  readonly path: string;
+  /** Runs git there, without this machine's or user's settings; returns what it printed, trimmed. */
+  git(...args: string[]): string;
+  /** Writes files and commits everything; returns the commit. */
+  commit(message: string, files?: Readonly<Record<string, string>>): string;
+}
+
+/** With one commit of `files`; without any when they are undefined. */
+export function tempRepository(files?: Readonly<Record<string, string>>, { branch = "main" } = {}): TempRepository {
+  const path = tempDir("repository");
+  const home = tempDir("home");
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" };
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: path, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).trim();
+  const repository = {
+    path,
+    git,
+    commit(message: string, changed: Readonly<Record<string, string>> = {}) {
+      writeFiles(path, changed);
+      git("add", "-A");
+      git("commit", "-q", "--allow-empty", "-m", message);
+      return git("rev-parse", "HEAD");
+    },
+  };
+  git("init", "-q", "-b", branch);
+  git("config", "user.name", "Test");
+  git("config", "user.email", "test@example.invalid");
+  if (files !== undefined) repository.commit("base", files);
+  return repository;
+}
+
+/** Resolves with the first answer that is not false or undefined; rejects when none comes in time. */
+export async function waitFor<T>(
+  predicate: () => T | Promise<T>,
+  { what = "the condition", limitMs = WAIT_LIMIT_MS }: { what?: string; limitMs?: number } = {},
+): Promise<Exclude<T, false | undefined>> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    const answer = await predicate();
+    if (answer !== false && answer !== undefined) return answer as Exclude<T, false | undefined>;
+    if (performance.now() > until) throw new Error(`waited ${limitMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, WAIT_POLL_MS));
+  }
+}
