@@ -41,12 +41,12 @@ export async function startScriptedModel(options: { apiKey?: string } = {}): Pro
   return { standin: await startStandin({ script, ...options }), seen };
 }
 
+/** A turn that was interrupted before its answer stands in the same message as the next prompt. */
 function promptsIn(request: StandinRequest): string[] {
   return request.turns
     .filter((turn) => turn.role === "user")
-    .map((turn) => wordsOf(turn))
-    .filter((words) => words.includes(MARK))
-    .map((words) => words.slice(words.indexOf(MARK)).split("\n")[0] as string);
+    .flatMap((turn) => wordsOf(turn).split("\n"))
+    .filter((line) => line.startsWith(MARK));
 }
 
 function stepsOf(prompt: string): Step[] {

@@ -178,7 +178,7 @@ export function portsOf(
       elapsed: time.elapsed,
       epoch,
       prev: "",
-    }) as Fact;
+    });
 
   const keep = (lines: readonly string[]): string => {
     world.trees.set(treeOf(lines), [...lines]);
