@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** Where `scripts/test.sh` wants the counts. */
+const report = process.env["PAWL_TEST_REPORT"];
+
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
@@ -7,5 +10,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     maxWorkers: 2,
+    ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },
 });

@@ -114,13 +114,13 @@ function makeWake(): Wake {
     },
     async next(delayMs, clock) {
       if (!rung) {
-        const timer = new AbortController();
+        const timer = delayMs === null || clock === undefined ? undefined : new AbortController();
         await new Promise<void>((resolve) => {
           waiter = resolve;
-          if (delayMs !== null && clock !== undefined) void clock.sleep(delayMs, timer.signal).then(resolve);
+          if (timer !== undefined) void clock?.sleep(delayMs ?? 0, timer.signal).then(resolve);
         });
         waiter = undefined;
-        timer.abort();
+        timer?.abort("rung");
       }
       rung = false;
     },

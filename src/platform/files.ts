@@ -1,5 +1,5 @@
 /** Durable file writes: what is renamed into place survives a power loss whole or not at all. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { fault } from "./faults.ts";
@@ -17,7 +17,19 @@ export function makePrivateDir(path: string): void {
 
 export function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const fd = openSync(temporary, "wx", mode);
+  try {
+    writeSynced(temporary, content, mode);
+    rename(temporary, path);
+  } catch (error) {
+    // A full disk must not be made fuller.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncDir(dirname(path));
+}
+
+function writeSynced(path: string, content: string | Uint8Array, mode: number): void {
+  const fd = openSync(path, "wx", mode);
   try {
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
@@ -25,8 +37,6 @@ export function writeDurably(path: string, content: string | Uint8Array, mode = 
   } finally {
     closeSync(fd);
   }
-  rename(temporary, path);
-  syncDir(dirname(path));
 }
 
 export function syncDir(path: string): void {

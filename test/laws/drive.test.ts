@@ -8,7 +8,6 @@ import type { RunState } from "../../src/loop/state.ts";
 import { wanted } from "../../src/loop/wanted.ts";
 import { runRecipe } from "../../src/recipes/run.ts";
 import { makeSpec, makeWorld, portsOf, startFact, type Behaviour, type Death, type World } from "../support/world.ts";
-import type { Fact } from "../../src/events.ts";
 import type { RunSpec } from "../../src/spec.ts";
 
 const MAX_DRIVES = 50;
@@ -69,7 +68,7 @@ async function live(
       epoch: 0,
       prev: "",
       ...startFact(spec),
-    } as Fact);
+    });
   }
   for (let i = 0; i < MAX_DRIVES; i += 1) {
     const ports = portsOf(world, spec, acts, passes, deaths[i]);

@@ -1,7 +1,7 @@
 /** Rules of decision, budget, struggle, memory and waits, each on a simulated run through the real kernel. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Fact, FactOf } from "../../src/events.ts";
+import type { FactOf } from "../../src/events.ts";
 import { drive, type DriveOptions } from "../../src/loop/drive.ts";
 import { hasClaim } from "../../src/loop/claim.ts";
 import { diffShape } from "../../src/loop/memory.ts";
@@ -40,7 +40,7 @@ async function live(
       epoch: 0,
       prev: "",
       ...startFact(spec),
-    } as Fact);
+    });
   }
   const ports = portsOf(world, spec, acts, options.passes ?? ((lines) => lines.includes("good")));
   options.adjust?.(ports);

@@ -1,8 +1,15 @@
 /** The real Claude Code against the stand-in model: prompts carry their own steps, and every request is kept. */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { claude } from "../../src/agents/claude.ts";
+import type { Agent, OpenRequest } from "../../src/ports.ts";
+import { tempDir } from "./temp.ts";
 import { startStandin } from "../../src/standin/server.ts";
 import type { Standin } from "../../src/standin/server.ts";
 import { stepsSince, wordsOf } from "../../src/standin/request.ts";
 import type { StandinRequest } from "../../src/standin/request.ts";
+import { isFault } from "../../src/standin/script.ts";
 import type { Step } from "../../src/standin/script.ts";
 
 const MARK = "Follow these steps: ";
@@ -13,6 +20,9 @@ export interface SeenRequest {
   prompts: string[];
   /** Everything that users and tools said, for searching. */
   words: string;
+  system: string;
+  /** Names of the tools offered. */
+  tools: string[];
   step: number;
 }
 
@@ -35,7 +45,8 @@ export async function startScriptedModel(options: { apiKey?: string } = {}): Pro
     const steps = stepsOf(prompt);
     const step = prompt === "" ? 0 : stepsSince(request, prompt);
     const words = request.turns.flatMap((turn) => [...turn.texts, ...turn.toolResults]).join("\n");
-    seen.push({ model: request.model, prompts, words, step });
+    const { model, system, tools } = request;
+    seen.push({ model, prompts, words, system, tools: [...tools.keys()], step });
     return pick(steps, { step, prompt, served });
   };
   return { standin: await startStandin({ script, ...options }), seen };
@@ -60,8 +71,7 @@ function pick(
 ): Step {
   let answers = 0;
   for (const [at, one] of steps.entries()) {
-    const fault = one.status !== undefined || one.hang || one.cutSocket !== undefined || one.stopMidStream;
-    if (fault === undefined || fault === false) {
+    if (!isFault(one)) {
       if (answers === step) return one;
       answers += 1;
       continue;
@@ -75,4 +85,48 @@ function pick(
     if (count < times) return fresh;
   }
   return { text: "ok" };
+}
+
+export interface ClaudeWorld {
+  agent: Agent;
+  run: string;
+  workspace: string;
+  /** As the kernel would ask; the same session unless another is given. */
+  request(session?: Partial<OpenRequest["session"]>): OpenRequest;
+}
+
+interface WorldOptions {
+  url: string;
+  /** Instead of an API key. */
+  login?: Record<string, string>;
+  /** Of the agent, as in a spec. */
+  options?: OpenRequest["agent"]["options"];
+  instructions?: string;
+  model?: string;
+}
+
+/** A workspace and a home of its own for one conversation. */
+export function claudeWorld({ url, login, options = {}, instructions = "", model }: WorldOptions): ClaudeWorld {
+  const root = tempDir("claude");
+  const workspace = join(root, "workspace");
+  mkdirSync(workspace);
+  const run = `claude-${randomUUID()}`;
+  const ref = randomUUID();
+  const timeouts = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 5_000 };
+  return {
+    agent: claude({ userEnvironment: { ANTHROPIC_BASE_URL: url, ...(login ?? { ANTHROPIC_API_KEY: "key" }) } }),
+    run,
+    workspace,
+    request: (session = {}) => ({
+      run,
+      lane: "main",
+      workspace,
+      home: join(root, "home"),
+      session: { ref, mode: "new", ...session },
+      agent: { name: "claude", context: "persistent", contextLimitTokens: 100_000, ...timeouts, options },
+      model,
+      instructions,
+      environment: { PATH: process.env["PATH"] ?? "", HOME: root, PAWL_RUN: run },
+    }),
+  };
 }

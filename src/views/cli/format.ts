@@ -19,7 +19,12 @@ export function dollars(usd: number): string {
 }
 
 /** `~` where a part is estimated; what nobody knows is said, never counted as nothing. */
-export function cost({ usd, unknownTurns, estimated, turns }: Pick<Spent, "usd" | "unknownTurns" | "estimated" | "turns">): string {
+export function cost({
+  usd,
+  unknownTurns,
+  estimated,
+  turns,
+}: Pick<Spent, "usd" | "unknownTurns" | "estimated" | "turns">): string {
   if (unknownTurns > 0 && unknownTurns === turns) return "unknown";
   const known = `${estimated ? "~" : ""}${dollars(usd)}`;
   return unknownTurns === 0 ? known : `${known} and ${counted(unknownTurns, "turn")} of unknown cost`;
@@ -30,7 +35,8 @@ export function counted(n: number, noun: string): string {
 }
 
 export function grouped(n: number): string {
-  return n.toLocaleString("en-US");
+  // Not toLocaleString: loading the locale data takes longer than the rest of the text.
+  return String(n).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Local time; with the day when that is not today. */
@@ -53,6 +59,11 @@ export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
   return rows
-    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join("  ").trimEnd())
+    .map((row) =>
+      row
+        .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+        .join("  ")
+        .trimEnd(),
+    )
     .join("\n");
 }

@@ -1,68 +1,7 @@
 #!/usr/bin/env node
-/**
- * Entry of `pawl`. Only the module of the command that was asked for is loaded, so that `pawl status` starts fast.
- * Human text goes to stderr, results to stdout.
- */
+/** Entry of `pawl`: switches the compile cache on before anything worth caching is loaded. */
 import { enableCompileCache } from "node:module";
-import { Command, CommanderError } from "commander";
-import { exitCodeOfError, EXIT, render } from "../../errors.ts";
-import { COMMANDS, type CommandName } from "./table.ts";
 
 enableCompileCache();
-
+const { main } = await import("./program.ts");
 process.exitCode = await main(process.argv.slice(2));
-
-async function main(argv: readonly string[]): Promise<number> {
-  const verbose = argv.includes("--verbose");
-  try {
-    return await dispatch(argv);
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    process.stderr.write(`${render(error, { verbose })}\n`);
-    return exitCodeOfError(error);
-  }
-}
-
-async function dispatch(argv: readonly string[]): Promise<number> {
-  const asked = argv.find((word) => !word.startsWith("-"));
-  let code: number = EXIT.ok;
-  const program = new Command("pawl")
-    .description("Runs coding agents in loops that only move forward: a goal, a way to check it, verified work.")
-    .version(await version(), "-V, --version")
-    .exitOverride()
-    .showSuggestionAfterError()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "pawl: ")) })
-    .addHelpText("after", HELP_FOOTER);
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).summary(summary).description(summary).exitOverride();
-    if (name !== asked) continue;
-    const { configure } = await load();
-    configure(command, (result) => {
-      code = result;
-    });
-  }
-  if (argv.length === 0) {
-    program.outputHelp({ error: true });
-    return EXIT.usage;
-  }
-  await program.parseAsync(argv, { from: "user" });
-  return code;
-}
-
-async function version(): Promise<string> {
-  const { VERSION } = await import("../../version.ts");
-  return VERSION;
-}
-
-const HELP_FOOTER = `
-Exit codes:
-  0  verified (or claimed, with --trust-promise)   1  ended unverified: claimed, stuck, stopped
-  2  wrong usage, or refused before start          3  a limit was reached
-  4  needs a person, or paused                     5  failed: agent, login, machine, journal
-  130, 143  ended by a signal
-
-Example:
-  pawl run "make the tests pass" --check "npm test" --max-cost 5
-`;
-
-export type { CommandName };

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs the system packages named as arguments (default: what the tests need) where it may: as root with apt.
+# Elsewhere it says what to install and exits 1.
+set -euo pipefail
+
+packages=("$@")
+[ ${#packages[@]} -gt 0 ] || packages=(git python3)
+
+# A package is judged by its program, so that one installed in another way counts.
+present() {
+  case "$1" in
+    bubblewrap) command -v bwrap ;;
+    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    postgresql) command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' ;;
+    *) command -v "$1" ;;
+  esac >/dev/null 2>&1
+}
+
+missing=()
+find_missing() {
+  missing=()
+  local name
+  for name in "${packages[@]}"; do
+    present "$name" || missing+=("$name")
+  done
+}
+
+find_missing
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
+  echo "installing: ${missing[*]}" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 || true
+  find_missing
+  [ ${#missing[@]} -gt 0 ] || exit 0
+fi
+
+echo "missing system packages: ${missing[*]}" >&2
+echo "install them, e.g.: sudo apt-get install ${missing[*]}   (macOS: brew install ${missing[*]})" >&2
+exit 1

@@ -1,0 +1,132 @@
+/** What only Claude Code understands of an agent's options, checked before a run starts. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { McpServerConfig, Options, PermissionMode } from "@anthropic-ai/claude-agent-sdk";
+import { UsageError } from "../../errors.ts";
+import type { AgentSpec } from "../../spec.ts";
+
+type Effort = NonNullable<Options["effort"]>;
+
+export interface ClaudeOptions {
+  tools: string[] | undefined;
+  maxTurns: number | undefined;
+  permissions: PermissionMode;
+  plugins: string[];
+  /** Files with `mcpServers`. */
+  mcp: string[];
+  effort: Effort | undefined;
+  /** Path of the program, instead of the one that comes with the SDK. */
+  bin: string | undefined;
+  extra: Record<string, string | null>;
+}
+
+const PERMISSIONS = ["bypassPermissions", "acceptEdits", "default", "plan", "dontAsk", "auto"] as const;
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+const KNOWN = ["tools", "maxTurns", "permissions", "plugins", "mcp", "effort", "bin", "extra"];
+
+/** Flags that pawl itself must set, with why. */
+const RESERVED: Readonly<Record<string, string>> = {
+  print: "pawl talks to it over its stream protocol",
+  "input-format": "pawl talks to it over its stream protocol",
+  "output-format": "pawl talks to it over its stream protocol",
+  "session-id": "pawl chooses the session",
+  resume: "pawl chooses the session",
+  continue: "pawl chooses the session",
+  "fork-session": "pawl chooses the session",
+  "no-session-persistence": "a run could not be gone on with",
+  "max-budget-usd": "it blocks a persistent session for good; use pawl's own --max-cost",
+  model: "use pawl's own --model",
+  "permission-mode": "use pawl's own --permissions",
+  "dangerously-skip-permissions": "use pawl's own --permissions",
+  "max-turns": "use pawl's own --max-turns",
+  bg: "pawl needs it in the foreground",
+  background: "pawl needs it in the foreground",
+};
+
+type Json = AgentSpec["options"][string];
+
+function words(name: string, value: Json | undefined): string[] {
+  if (value === undefined) return [];
+  if (typeof value === "string")
+    return value
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
+  if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
+  throw new UsageError(`agent option ${name} must be a list of words`);
+}
+
+function oneOf<T extends string>(name: string, value: Json | undefined, allowed: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const found = allowed.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw new UsageError(`agent option ${name} is ${JSON.stringify(value)}`, { hint: `one of: ${allowed.join(", ")}` });
+}
+
+/** `--flag value`, `--flag=value` and `--flag`, as given after `--` on the command line. */
+function extraArguments(given: readonly string[]): Record<string, string | null> {
+  const extra: Record<string, string | null> = {};
+  for (let i = 0; i < given.length; i += 1) {
+    const match = /^--([a-zA-Z][\w-]*)(?:=([^]*))?$/.exec(given[i] as string);
+    if (match === null) {
+      throw new UsageError(`Claude Code gets options only, not ${JSON.stringify(given[i])}`, {
+        hint: "write --name value or --name=value after --",
+      });
+    }
+    const name = match[1] as string;
+    const why = RESERVED[name];
+    if (why !== undefined) throw new UsageError(`--${name} cannot be passed on to Claude Code: ${why}`);
+    if (name in extra) throw new UsageError(`--${name} is given twice`, { hint: "join the values with commas" });
+    const next = given[i + 1];
+    if (match[2] !== undefined) extra[name] = match[2];
+    else if (next !== undefined && !next.startsWith("--")) {
+      extra[name] = next;
+      i += 1;
+    } else extra[name] = null;
+  }
+  return extra;
+}
+
+/** Throws UsageError for what Claude Code does not support. */
+export function claudeOptions(options: AgentSpec["options"]): ClaudeOptions {
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(`the claude agent has no option ${unknown}`, { hint: `it knows: ${KNOWN.join(", ")}` });
+  }
+  const { maxTurns, bin } = options;
+  if (maxTurns !== undefined && !(typeof maxTurns === "number" && Number.isInteger(maxTurns) && maxTurns > 0)) {
+    throw new UsageError(`agent option maxTurns is ${JSON.stringify(maxTurns)}`, { hint: "a whole number above 0" });
+  }
+  if (bin !== undefined && (typeof bin !== "string" || bin === "")) {
+    throw new UsageError("agent option bin must be the path of the claude program");
+  }
+  return {
+    tools: options["tools"] === undefined ? undefined : words("tools", options["tools"]),
+    maxTurns,
+    permissions: oneOf("permissions", options["permissions"], PERMISSIONS) ?? "bypassPermissions",
+    plugins: words("plugins", options["plugins"]),
+    mcp: words("mcp", options["mcp"]),
+    effort: oneOf("effort", options["effort"], EFFORTS),
+    bin,
+    extra: extraArguments(words("extra", options["extra"])),
+  };
+}
+
+/** The servers of all files, later ones win. */
+export function readMcpServers(files: readonly string[], workspace: string): Record<string, McpServerConfig> {
+  const servers: Record<string, McpServerConfig> = {};
+  for (const file of files) {
+    let content: unknown;
+    try {
+      content = JSON.parse(readFileSync(resolve(workspace, file), "utf8"));
+    } catch (cause) {
+      throw new UsageError(`MCP configuration ${file} cannot be read`, { hint: "a JSON file with mcpServers", cause });
+    }
+    const found = (content as { mcpServers?: unknown } | null)?.mcpServers;
+    if (typeof found !== "object" || found === null) {
+      throw new UsageError(`MCP configuration ${file} has no mcpServers`, { hint: '{"mcpServers": {…}}' });
+    }
+    Object.assign(servers, found);
+  }
+  return servers;
+}

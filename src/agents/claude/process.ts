@@ -1,0 +1,60 @@
+/** One Claude Code process: started by pawl in its own group, and ended with everything it started. */
+import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
+import { PROCESS_TAG } from "../../platform/environment.ts";
+import { endTree } from "../../platform/process-tree.ts";
+import { start } from "../../platform/process.ts";
+
+/** It needs about 150 ms to end its own children; they live in sessions of their own. */
+const TERM_GRACE_MS = 3_000;
+const MAX_STDERR_CHARS = 4_096;
+
+export interface ClaudeProcess {
+  /** For the SDK. */
+  spawn(options: SpawnOptions): SpawnedProcess;
+  /** Resolves when the process has exited or could not be started; pending before it is started. */
+  readonly exited: Promise<string>;
+  /** The last it said on its error output. */
+  lastWords(): string;
+  /** SIGTERM, then SIGKILL, to the whole tree. Repeatable, never rejects. */
+  end(): Promise<void>;
+}
+
+export function claudeProcess(): ClaudeProcess {
+  const tag = randomUUID();
+  const exited = Promise.withResolvers<string>();
+  let child: ChildProcess | undefined;
+  let ending: Promise<void> | undefined;
+  let words = "";
+
+  return {
+    spawn({ command, args, cwd, env }) {
+      const passed = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const spawned = start(command, args, {
+        cwd,
+        env: { ...Object.fromEntries(passed), [PROCESS_TAG]: tag },
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      child = spawned;
+      spawned.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+        words = (words + chunk).slice(-MAX_STDERR_CHARS);
+      });
+      spawned.on("exit", (code, signal) => exited.resolve(signal === null ? `exit code ${code}` : signal));
+      spawned.on("error", (error) => exited.resolve(error.message));
+      if (spawned.stdin === null || spawned.stdout === null) throw new Error("started without pipes");
+      return spawned as SpawnedProcess;
+    },
+    exited: exited.promise,
+    lastWords: () => words.trim(),
+    end() {
+      const root = child?.pid;
+      if (root === undefined) return Promise.resolve();
+      ending ??= endTree({ root, tag }, { graceMs: TERM_GRACE_MS }).then(
+        () => undefined,
+        () => undefined,
+      );
+      return ending;
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/** The real program against the stand-in model: login in place, isolation, faults of the provider, subagents. */
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { play } from "../../../test/contracts/agent.ts";
+import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
+import type { ScriptedModel } from "../../../test/support/claude.ts";
+import { taggedProcesses } from "../../../test/support/processes.ts";
+import { tempDir, writeFiles } from "../../../test/support/temp.ts";
+import type { AgentEvent } from "../../ports.ts";
+import type { Step } from "../../standin/script.ts";
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel();
+});
+afterAll(() => model.standin.close());
+
+type Setup = Partial<Parameters<typeof claudeWorld>[0]>;
+
+/** One turn in a world of its own. */
+async function once(steps: readonly Step[], setup: Setup = {}) {
+  const world = claudeWorld({ url: model.standin.url, ...setup });
+  const session = await world.agent.open(world.request());
+  onTestFinished(() => session.close());
+  const played = await play(session, promptFor(steps));
+  return { ...played, world, session };
+}
+
+describe("login", () => {
+  const TOKEN = "sk-ant-oat01-only-in-this-file";
+
+  it("uses a stored login where it is, and never copies it", async () => {
+    const strict = await startScriptedModel({ apiKey: TOKEN });
+    onTestFinished(() => strict.standin.close());
+    const home = tempDir("login");
+    const stored = {
+      claudeAiOauth: {
+        accessToken: TOKEN,
+        refreshToken: "sk-ant-ort01-refresh",
+        expiresAt: Date.now() + 3_600_000,
+        scopes: ["user:inference", "user:profile"],
+        subscriptionType: "max",
+      },
+    };
+    writeFiles(home, { ".claude/.credentials.json": JSON.stringify(stored) });
+    const { end, world } = await once([{ text: "Signed in." }], { url: strict.standin.url, login: { HOME: home } });
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Signed in." });
+    expect(JSON.parse(readFileSync(join(home, ".claude/.credentials.json"), "utf8"))).toEqual(stored);
+    expect(filesWith(world.request().home, TOKEN)).toEqual([]);
+  });
+
+  it("says login when there is none", async () => {
+    const { end } = await once([{ text: "no" }], { login: { HOME: tempDir("nobody") } });
+    expect(end.outcome).toMatchObject({ is: "failed", kind: "login" });
+    expect(end.usage.usd).toBe(0);
+  });
+});
+
+function filesWith(root: string, text: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path, "latin1").includes(text));
+}
+
+describe("isolation", () => {
+  it("takes instructions from pawl and nothing from the workspace's or user's settings", async () => {
+    const hook = (name: string) => ({
+      hooks: { UserPromptSubmit: [{ hooks: [{ type: "command", command: `touch ${name}` }] }] },
+    });
+    const world = claudeWorld({ url: model.standin.url, instructions: "The base says: mind the gap." });
+    const { home, workspace } = world.request();
+    writeFiles(workspace, {
+      "CLAUDE.md": "workspace-memory",
+      ".claude/settings.json": JSON.stringify(hook(join(workspace, "hooked"))),
+      ".mcp.json": '{"mcpServers":{"evil":{"command":"touch","args":["mcp-started"]}}}',
+      "note.txt": "expanded-file",
+    });
+    writeFiles(join(home, ".."), { ".claude/settings.json": JSON.stringify(hook(join(workspace, "hooked"))) });
+    const before = model.standin.requests.length;
+    const session = await world.agent.open(world.request());
+    onTestFinished(() => session.close());
+    const { end } = await play(session, `@note.txt\n${promptFor([{ text: "Clean." }])}`);
+    expect(end.finalText).toBe("Clean.");
+    const words = model.seen.at(-1)?.words ?? "";
+    expect(words).toContain("@note.txt");
+    expect(words).not.toMatch(/workspace-memory|expanded-file/);
+    expect(readdirSync(workspace).toSorted()).toEqual([".claude", ".mcp.json", "CLAUDE.md", "note.txt"]);
+    expect(model.standin.requests).toHaveLength(before + 1);
+    expect(model.seen.at(-1)?.system).toContain("mind the gap");
+  });
+
+  it("has no tool that loops, waits, schedules or asks on its own", async () => {
+    await once([{ text: "ok" }]);
+    const { tools = [], words = "" } = model.seen.at(-1) ?? {};
+    const forbidden = /\b(ProposeGoal|ScheduleWakeup|Workflow|Cron[A-Z]\w+|RemoteTrigger|Monitor|AskUserQuestion)\b/;
+    expect(tools.join(" ")).toMatch(/\bBash\b/);
+    expect(tools.join(" ")).not.toMatch(forbidden);
+    expect(words).not.toMatch(forbidden);
+  });
+
+  it("offers only the tools that were asked for", async () => {
+    await once([{ text: "ok" }], { options: { tools: ["Read", "Write"] } });
+    const offered = model.seen.at(-1)?.tools.filter((name) => name !== "DeferredToolPlaceholder");
+    expect(offered?.toSorted()).toEqual(["Read", "Write"]);
+  });
+});
+
+describe("turns", () => {
+  it("meters subagents too, and ends after them", async () => {
+    const prompt = promptFor([{ text: "sub", usage: { input: 1_000_000, output: 10 } }]);
+    const input = { description: "look", prompt, subagent_type: "general-purpose" };
+    const { end, events } = await once([{ tools: [{ name: "Agent", input }] }, { text: "Main." }]);
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Main.", usage: { requests: 3, toolCalls: 1 } });
+    expect(end.usage.inputTokens).toBeGreaterThanOrEqual(1_000_000);
+    expect(end.usage.estimated).toBe(false);
+    expect(events.filter((event) => event.type === "text")).toEqual([{ type: "text", text: "Main." }]);
+  });
+
+  it("takes what is said after the last request into one more, within the same turn", async () => {
+    const world = claudeWorld({ url: model.standin.url });
+    const session = await world.agent.open(world.request());
+    onTestFinished(() => session.close());
+    const uuid = randomUUID();
+    let said: Promise<string> | undefined;
+    const { end, events } = await play(session, promptFor([{ text: "First.", chunkMs: 150 }, { text: "Second." }]), {
+      uuid,
+      onEvent: (event) => {
+        if (event.type === "request") said ??= session.say("d1", "one more thing");
+      },
+    });
+    expect(await said).toBe("now");
+    expect(events.filter((event) => event.type === "delivered")).toHaveLength(1);
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Second." });
+    expect(model.seen.at(-1)?.words).toContain("one more thing");
+    const found = await world.agent.inspect(world.request(), { uuid });
+    expect(found).toMatchObject({ is: "ended", end: { finalText: "Second.", usage: { requests: 2 } } });
+  });
+
+  it("ends as max-turns when its own limit is reached, and takes the next turn", async () => {
+    const bash = { tools: [{ name: "Bash", input: { command: "echo x" } }] };
+    const { end, session } = await once([bash, bash, bash, { text: "far" }], { options: { maxTurns: 1 } });
+    expect(end.outcome).toMatchObject({ is: "failed", kind: "max-turns" });
+    expect((await play(session, promptFor([{ text: "next" }]))).end.finalText).toBe("next");
+  });
+
+  it("goes on from a session whose process died between two turns", async () => {
+    const { session, world } = await once([{ text: "one" }]);
+    for (const pid of taggedProcesses("PAWL_RUN", world.run)) process.kill(pid, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await play(session, promptFor([{ text: "two" }]))).end).toMatchObject({ outcome: { is: "done" } });
+    expect(model.seen.at(-1)?.prompts).toHaveLength(2);
+  });
+
+  it("tells a model that does not exist as such", async () => {
+    const { session } = await once([{ text: "one" }]);
+    const refused = promptFor([{ status: 404 }]);
+    const { end } = await play(session, refused);
+    expect(end.outcome).toMatchObject({ is: "failed", kind: "model" });
+  });
+});
+
+describe.concurrent("faults of the provider", () => {
+  const oauth = { CLAUDE_CODE_OAUTH_TOKEN: "token" };
+  const cases: [string, Step[], object, Setup][] = [
+    ["401", [{ status: 401 }], { is: "failed", kind: "login" }, {}],
+    ["529 for ever", [{ status: 529 }], { is: "limited", kind: "overloaded" }, {}],
+    ["dropped connections", [{ cutSocket: "before" }], { is: "cut" }, {}],
+    [
+      "a used-up plan",
+      [{ status: 429, usageLimitText: "You've hit your limit", resetInS: 3600 }],
+      { is: "limited", kind: "usage", resetAt: expect.any(Number) },
+      { login: oauth },
+    ],
+    ["a long wait", [{ status: 429, retryAfterS: 1800 }], { is: "limited", kind: "rate" }, {}],
+    [
+      "a wait that is pawl's to make",
+      [{ status: 429, retryAfterS: 50 }],
+      { is: "limited", kind: "rate", resetAt: expect.any(Number) },
+      {},
+    ],
+  ];
+  it.for(cases)("reads %s", async ([, steps, outcome, setup], { expect }) => {
+    const world = claudeWorld({ url: model.standin.url, ...setup });
+    const session = await world.agent.open(world.request());
+    const prompt = `${randomUUID()}\n${promptFor(steps)}`;
+    const { end } = await play(session, prompt);
+    await session.close();
+    expect(end.outcome).toMatchObject(outcome);
+    expect(end.usage.outputTokens).toBe(0);
+    if (end.outcome.is === "limited" && end.outcome.resetAt !== undefined) {
+      expect(end.outcome.resetAt).toBeGreaterThan(Date.now() + 30_000);
+    }
+  });
+
+  it("tells its retries and goes on after them", async ({ expect }) => {
+    const world = claudeWorld({ url: model.standin.url });
+    const session = await world.agent.open(world.request());
+    const steps = [{ status: 529, times: 1 }, { text: "Through." }];
+    const { end, events } = await play(session, promptFor(steps));
+    await session.close();
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Through.", usage: { requests: 2 } });
+    expect(events.filter((event) => event.type === "retry")).toMatchObject([{ attempt: 1, status: 529 }]);
+  });
+});
+
+describe("a program that misbehaves", () => {
+  /** Speaks just enough of the stream protocol: `then` runs at every prompt. */
+  function program(then: string): string {
+    const path = join(tempDir("program"), "claude.mjs");
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(
+      path,
+      `import { createInterface } from "node:readline";
+       const say = (message) => process.stdout.write(JSON.stringify({ session_id: "s", uuid: crypto.randomUUID(), ...message }) + "\\n");
+       const result = { type: "result", subtype: "success", is_error: false, result: "ok", total_cost_usd: 0, usage: {}, modelUsage: {}, permission_denials: [] };
+       for await (const line of createInterface({ input: process.stdin })) {
+         const message = JSON.parse(line);
+         if (message.type === "control_request") say({ type: "control_response", response: { subtype: "success", request_id: message.request_id, response: {} } });
+         if (message.type === "user") { ${then} }
+       }`,
+    );
+    return path;
+  }
+  const limits = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 200 };
+
+  async function turnOf(then: string): Promise<{ events: AgentEvent[]; run: string }> {
+    const world = claudeWorld({ url: model.standin.url, options: { bin: program(then) } });
+    const session = await world.agent.open(world.request());
+    const { events } = await play(session, "go", { limits });
+    expect(taggedProcesses("PAWL_RUN", world.run)).toEqual([]);
+    await session.close();
+    return { events, run: world.run };
+  }
+
+  it("is ended after the grace when it answers but never comes to rest", async () => {
+    const { events } = await turnOf("say(result);");
+    expect(events.map((event) => event.type)).toEqual(["notice", "turn-end"]);
+    expect(events.at(-1)).toMatchObject({ outcome: { is: "done" } });
+  });
+
+  it("is cut when it exits while a child of it holds its output open", async () => {
+    const child = `const { spawn } = await import("node:child_process"); spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { stdio: "inherit", detached: true }); process.exit(3);`;
+    const { events } = await turnOf(child);
+    expect(events.at(-1)).toMatchObject({ outcome: { is: "cut", reason: expect.stringContaining("3") } });
+  });
+
+  it("is cut, not thrown, when it says what is no JSON or nothing at all", async () => {
+    const { events } = await turnOf(`process.stdout.write("{nonsense\\n"); process.exit(0);`);
+    expect(events.at(-1)?.type).toBe("turn-end");
+  });
+
+  it("is told as a failure when there is no such program", async () => {
+    const world = claudeWorld({ url: model.standin.url, options: { bin: "/no/such/claude" } });
+    const session = await world.agent.open(world.request());
+    const { end } = await play(session, "go");
+    expect(end.outcome.is).not.toBe("done");
+    expect(end.usage.requests).toBe(0);
+    await session.close();
+  });
+});

@@ -1,0 +1,61 @@
+/** The Agent SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
+import type * as SdkModule from "@anthropic-ai/claude-agent-sdk";
+import { UsageError } from "../../errors.ts";
+import type { ClaudeOptions } from "./options.ts";
+
+const PACKAGE = "@anthropic-ai/claude-agent-sdk";
+const INSTALL = `npm install ${PACKAGE}`;
+
+export type Sdk = typeof SdkModule;
+
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import("@anthropic-ai/claude-agent-sdk");
+  } catch (cause) {
+    throw new UsageError(`the claude agent needs ${PACKAGE}, which is not installed`, { hint: INSTALL, cause });
+  }
+}
+
+/** Throws UsageError when the SDK or the program is missing. Starts nothing. */
+export async function claudeAvailable(
+  { bin }: Pick<ClaudeOptions, "bin">,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<void> {
+  await loadSdk();
+  if (bin === undefined) {
+    if (!hasOwnProgram()) {
+      throw new UsageError(`the Claude Code program that comes with ${PACKAGE} is missing on this platform`, {
+        hint: `${INSTALL} --include=optional, or name one with --agent-bin`,
+      });
+    }
+    return;
+  }
+  const places = bin.includes("/") ? [bin] : (env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, bin));
+  if (!places.some(isExecutable)) {
+    throw new UsageError(`--agent-bin ${bin} is not a program`, { hint: "the path of the claude executable" });
+  }
+}
+
+function hasOwnProgram(): boolean {
+  const require = createRequire(import.meta.url);
+  const name = `${PACKAGE}-${process.platform}-${process.arch}`;
+  return [name, `${name}-musl`].some((candidate) => {
+    try {
+      return require.resolve(`${candidate}/package.json`) !== "";
+    } catch {
+      return false;
+    }
+  });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * One conversation with Claude Code. Its process is started at the first turn and kept; when it dies or had to be
+ * killed, the next turn starts another on the same conversation.
+ */
+import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import { UsageError } from "../../errors.ts";
+import type { TurnOutcome, Usage } from "../../events.ts";
+import { makePrivateDir } from "../../platform/files.ts";
+import { priceOf } from "../../platform/prices.ts";
+import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+import { channel } from "../channel.ts";
+import { brief } from "../outcome.ts";
+import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
+import { live } from "./live.ts";
+import type { Live } from "./live.ts";
+import { meter } from "./meter.ts";
+import { claudeOptions } from "./options.ts";
+import { claudeProcess } from "./process.ts";
+import { queryOptions } from "./query.ts";
+import { turnReader } from "./reader.ts";
+import type { TurnReader } from "./reader.ts";
+import { loadSdk } from "./sdk.ts";
+import type { Sdk } from "./sdk.ts";
+import { NO_TOTALS } from "./settle.ts";
+import { findStart, savedTotals } from "./start.ts";
+import { watch } from "./turn.ts";
+import { uuidWithin } from "./uuid.ts";
+
+const NO_USAGE: Usage = { ...NO_TOTALS, requests: 0, toolCalls: 0, estimated: false };
+
+export function claudeSession(request: OpenRequest, { login }: { login: Record<string, string> }): AgentSession {
+  let running: { uuid: string; reader: TurnReader } | undefined;
+  let current: Live | undefined;
+  let model = request.model;
+  /** The running process refused the model; the next one is started with it. */
+  let stale = false;
+  /** Requests made to try a model, not yet part of a turn's usage. */
+  let probes = 0;
+  let closed = false;
+
+  async function launch(sdk: Sdk): Promise<{ live: Live; notice: string | undefined }> {
+    const options = claudeOptions(request.agent.options);
+    const config = configDirectory(request.home);
+    makePrivateDir(config);
+    makePrivateDir(temporaryDirectory(request.home));
+    const { start, notice } = await findStart(config, request.session);
+    const saved = start.is === "new" ? undefined : await savedTotals(config, start);
+    const env = claudeEnvironment(request, { login, options, isRoot: process.getuid?.() === 0 });
+    const child = claudeProcess();
+    const input = channel<SDKUserMessage>();
+    const parts = { start, options, env, model, process: child };
+    const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });
+    const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
+    return { live: live({ query, input, process: child, baselines }), notice };
+  }
+
+  async function drop(): Promise<void> {
+    const dropped = current;
+    current = undefined;
+    stale = false;
+    await dropped?.end();
+  }
+
+  async function* turn(
+    ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
+  ): AsyncGenerator<AgentEvent> {
+    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
+    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const spent = meter(priceOf);
+    const reader = turnReader({ uuid, meter: spent });
+    running = { uuid, reader };
+    for (; probes > 0; probes -= 1) spent.bareRequest();
+    let fit = false;
+    try {
+      const sdk = await loadSdk();
+      if (stale || current?.isDead() === true) await drop();
+      if (current === undefined) {
+        const started = await launch(sdk);
+        current = started.live;
+        if (started.notice !== undefined) yield { type: "notice", text: started.notice };
+      }
+      const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
+      current.say(userMessage(uuid, prompt));
+      fit = yield* watch({ live: current, reader, meter: spent, limits, signal, usageLimitPrefixes });
+    } catch (error) {
+      yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
+    } finally {
+      running = undefined;
+      if (!fit) await drop();
+    }
+  }
+
+  return {
+    turn,
+    async say(directive, text) {
+      if (running === undefined || current === undefined) return "next-turn";
+      const uuid = uuidWithin(running.uuid);
+      if (!running.reader.expect(uuid, directive)) return "next-turn";
+      // "now" would throw away the answer under way; "next" joins the next request.
+      current.say({ ...userMessage(uuid, text), priority: "next" });
+      return "now";
+    },
+    async setModel(wanted) {
+      model = wanted;
+      if (current === undefined) return "next-turn";
+      probes += 1;
+      try {
+        await current.setModel(wanted);
+        return "now";
+      } catch {
+        stale = true;
+        return "next-turn";
+      }
+    },
+    async close() {
+      closed = true;
+      await drop();
+    },
+  };
+}
+
+function userMessage(uuid: string, text: string): SDKUserMessage {
+  return {
+    type: "user",
+    message: { role: "user", content: text },
+    parent_tool_use_id: null,
+    uuid: uuid as NonNullable<SDKUserMessage["uuid"]>,
+  };
+}
+
+const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
+
+/** The end of a turn that never reached the model. */
+function emptyEnd(outcome: TurnOutcome): TurnEnd {
+  return { type: "turn-end", outcome, usage: NO_USAGE, finalText: "", messageId: null, contextTokens: null };
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { agentContract, play } from "../../test/contracts/agent.ts";
+import type { Behaviour } from "../../test/contracts/agent.ts";
+import { tempDir } from "../../test/support/temp.ts";
+import type { OpenRequest } from "../ports.ts";
+import { scripted } from "./scripted.ts";
+import type { ScriptedFunction } from "./scripted.ts";
+
+/** Plays the behaviour that its prompt holds as JSON, and keeps what its conversations remember. */
+function player() {
+  const sessions = new Map<string, string[]>();
+  const messages = new Map<string, string[]>();
+  const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0 };
+  const script: ScriptedFunction = async ({ prompt, session, model }, tell) => {
+    const behaviour = JSON.parse(prompt) as Behaviour;
+    const prompts = [...(sessions.get(session.ref) ?? messages.get(session.at ?? "") ?? []), prompt];
+    const messageId = randomUUID();
+    sessions.set(session.ref, prompts);
+    messages.set(messageId, prompts);
+    Object.assign(last, { prompts, model, requests: last.requests + 1 });
+    switch (behaviour.is) {
+      case "answer":
+        return { text: behaviour.text, messageId, usage: { inputTokens: 5, outputTokens: 1, usd: 0.01 } };
+      case "write":
+        writeFileSync(behaviour.path, behaviour.content);
+        tell.tool("Write", { file_path: behaviour.path });
+        return { text: behaviour.text, messageId, usage: { inputTokens: 7 } };
+      case "work":
+        tell.tool("Bash", {});
+        await tell.sleep(behaviour.ms);
+        return { text: behaviour.text, messageId };
+      case "hang":
+        return new Promise(() => {});
+      case "crash":
+        throw new Error("gone");
+      case "limit":
+        return { outcome: { is: "limited", kind: "rate", message: "too many requests" } };
+    }
+  };
+  return { script, last };
+}
+
+const { script, last } = player();
+agentContract("scripted", [], () => ({
+  agent: scripted(script),
+  prompt: (behaviour) => JSON.stringify(behaviour),
+  environment: {},
+  remembered: () => last.prompts,
+  lastModel: () => last.model,
+  models: { first: "small", second: "large" },
+  requests: () => last.requests,
+}));
+
+function request(overrides: Partial<OpenRequest> = {}): OpenRequest {
+  const root = tempDir("scripted");
+  return {
+    run: "r",
+    lane: "main",
+    workspace: root,
+    home: join(root, "home"),
+    session: { ref: randomUUID(), mode: "new" },
+    agent: {
+      name: "scripted",
+      context: "persistent",
+      contextLimitTokens: 1,
+      idleTimeoutMs: 1000,
+      turnTimeoutMs: 1000,
+      completionGraceMs: 1000,
+      options: {},
+    },
+    model: undefined,
+    instructions: "",
+    environment: {},
+    ...overrides,
+  };
+}
+
+it("plays a list in order, repeats the last step, and counts on in a new session of the same home", async () => {
+  const agent = scripted([{ text: "one", files: { "src/a.txt": "1" } }, { text: "two" }]);
+  const asked = request();
+  const first = await agent.open(asked);
+  expect((await play(first, "go")).end.finalText).toBe("one");
+  expect(readFileSync(join(asked.workspace, "src/a.txt"), "utf8")).toBe("1");
+  const second = await agent.open({ ...asked, session: { ref: randomUUID(), mode: "new" } });
+  expect((await play(second, "go")).end.finalText).toBe("two");
+  expect((await play(second, "go")).end.finalText).toBe("two");
+});
+
+it("tells an unknown cost as unknown", async () => {
+  const agent = scripted([{ text: "a", usage: { usd: null, estimated: true } }]);
+  const session = await agent.open(request());
+  expect((await play(session, "go")).end.usage).toMatchObject({ usd: null, estimated: true, requests: 1 });
+});

@@ -1,0 +1,130 @@
+/**
+ * The one place that builds ports from settings. Views call it; what is heavy (schemas, agents, workspace) is loaded
+ * only when a run is driven, so that looking at the journal starts fast.
+ */
+import { join } from "node:path";
+import { UsageError } from "./errors.ts";
+import type { FactOf } from "./events.ts";
+import { openJournal, type JournalHandle } from "./journal/open.ts";
+import { makeRedact } from "./journal/redact.ts";
+import { isAlive } from "./platform/owner.ts";
+import { agentHome, runDir, stateDir } from "./platform/paths.ts";
+import type { Agent, Ports, Redact } from "./ports.ts";
+import type { RunSpec } from "./spec.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface State extends JournalHandle {
+  /** pawl's state directory. */
+  readonly dir: string;
+  readonly redact: Redact;
+}
+
+const LANE = "main";
+
+/** For views: reads facts and trace, writes to the inbox. Creates nothing by looking. */
+export function openState(env: Environment): State {
+  const dir = stateDir(env);
+  const redact = makeRedact({ environment: env });
+  return { dir, redact, ...openJournal({ dir, redact, isAlive }) };
+}
+
+/** For drivers: also knows which facts may be written and gone on over. */
+export async function openDriverState(env: Environment): Promise<State> {
+  const { factSchema } = await import("./events.ts");
+  const dir = stateDir(env);
+  const redact = makeRedact({ environment: env });
+  const knownTypes = new Set<string>(factSchema.options.map((option) => option.shape.type.value));
+  const validate = (fact: unknown): unknown => factSchema.parse(fact);
+  return { dir, redact, ...openJournal({ dir, redact, isAlive, validate, knownTypes }) };
+}
+
+export interface Composed {
+  ports: Ports;
+  spec: RunSpec;
+  close(): Promise<void>;
+}
+
+interface ComposeOptions {
+  run: string;
+  env: Environment;
+  state: State;
+  /** Instead of the named agent's own adapter. */
+  agents?: Readonly<Record<string, Agent>>;
+}
+
+/** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
+export async function composeForRun({ run, env, state, agents }: ComposeOptions): Promise<Composed> {
+  const [{ openWorkspace }, { commandCheck }, { sweep }, { currentOwner }, { systemClock }, environments, frozen] =
+    await Promise.all([
+      import("./workspace/open.ts"),
+      import("./checks/command.ts"),
+      import("./platform/sweep.ts"),
+      import("./platform/owner.ts"),
+      import("./platform/clock.ts"),
+      import("./compose/environment.ts"),
+      import("./compose/instructions.ts"),
+    ]);
+  const { spec, base } = await startOf(state, run);
+  const home = agentHome(state.dir, { run, lane: LANE });
+  const checkHome = join(runDir(state.dir, run), "check-home");
+  const environmentIn = (place: string): Record<string, string> =>
+    environments.thawEnvironment(spec.environment, { env, run, home: place });
+  const instructions = await frozen.frozenInstructions({
+    file: join(runDir(state.dir, run), "instructions.md"),
+    repository: spec.workspace.repository,
+    commit: base.commit,
+    env,
+  });
+  const workspace = await openWorkspace({
+    spec: spec.workspace,
+    run,
+    lane: LANE,
+    stateDir: state.dir,
+    environment: env,
+  });
+  const { journal, trace, blobs } = state;
+  const ports: Ports = {
+    journal,
+    trace,
+    blobs,
+    clock: systemClock,
+    agents: agents ?? (await agentNamed(spec.agent.name, env)),
+    workspace,
+    checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
+    owner: currentOwner(),
+    sweep: (id) => sweep(id),
+    agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },
+    uuid: () => crypto.randomUUID(),
+  };
+  return { ports, spec, close: () => workspace.close() };
+}
+
+async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
+  const [first] = await journal.read(run);
+  if (first?.type === "run-start") return first;
+  throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
+}
+
+async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
+  if (name === "claude") {
+    const { claude } = await import("./agents/claude.ts");
+    return { claude: claude({ userEnvironment: env }) };
+  }
+  throw new UsageError(`there is no agent called ${name}`, { hint: "--agent claude" });
+}
+
+/** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
+export async function checkAgent({ name, options }: RunSpec["agent"], env: Environment): Promise<void> {
+  if (name !== "claude") return;
+  const [{ claudeOptions }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
+    import("./agents/claude/options.ts"),
+    import("./agents/claude/sdk.ts"),
+    import("./agents/claude/login.ts"),
+  ]);
+  await claudeAvailable(claudeOptions(options), env);
+  if (claudeLogin(env) !== undefined) return;
+  throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
+    hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",
+  });
+}

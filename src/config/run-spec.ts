@@ -1,0 +1,96 @@
+/** From settings to the frozen specification of a run. */
+import { UsageError } from "../errors.ts";
+import { runSpecSchema, type AgentSpec, type CheckSpec, type Limits, type RunSpec } from "../spec.ts";
+import { checkNames, type Resolved } from "../config.ts";
+import type { Settings } from "./settings.ts";
+
+export interface RunAbout {
+  run: string;
+  goal: string;
+  repository: string;
+  /** Where the agent works. */
+  path: string;
+  branch: string | undefined;
+  environment: RunSpec["environment"];
+}
+
+export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: RunAbout): RunSpec {
+  const checks = toChecks(s);
+  const spec = {
+    run: about.run,
+    recipe: "run",
+    goal: about.goal,
+    workspace: {
+      repository: about.repository,
+      path: about.path,
+      commit: s.commit,
+      ...(about.branch === undefined ? {} : { branch: about.branch }),
+      allowDirty: s["allow-dirty"],
+      maxSnapshotBytes: s["max-snapshot-size"],
+      maxSnapshotFiles: s["max-snapshot-files"],
+    },
+    agent: toAgent(s),
+    checks,
+    claim: { promise: s.promise, required: !s["until-green"] },
+    minIterations: s["min-iterations"] ?? Math.min(checks.length === 0 ? 2 : 1, s["max-iterations"]),
+    maxErrors: s["max-errors"],
+    limits: toLimits(s),
+    struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: s.ladder },
+    waits: { backoffBaseMs: s.backoff, backoffMaxMs: s["max-backoff"], limitCapMs: s["limit-cap"] },
+    environment: about.environment,
+  };
+  const result = runSpecSchema.safeParse(spec);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new UsageError(`these settings make no run: ${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+function toChecks(s: Resolved["settings"]): CheckSpec[] {
+  const names = checkNames(s.checks);
+  return s.checks.map(({ run, ...said }, at) => ({
+    name: names[at] ?? run,
+    kind: "command",
+    command: run,
+    required: ("required" in said ? said.required : undefined) ?? true,
+    timeoutMs: ("timeout" in said ? said.timeout : undefined) ?? s["check-timeout"],
+  }));
+}
+
+/** Only what is given: also the change that `resume` and `budget` make. */
+export function toLimits(s: Settings): Limits {
+  const limits = {
+    iterations: s["max-iterations"],
+    turns: s["max-turns"],
+    toolCalls: s["max-tool-calls"],
+    tokens: s["max-tokens"],
+    usd: s["max-cost"],
+    drivenMs: s["max-time"],
+    callsPerHour: s["max-calls-per-hour"],
+    turnUsd: s["max-turn-cost"],
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}
+
+function toAgent(s: Resolved["settings"]): AgentSpec {
+  const options = {
+    tools: s.tools,
+    maxTurns: s["agent-max-turns"],
+    permissions: s.permissions,
+    plugins: s.plugin,
+    mcp: s.mcp,
+    effort: s.effort,
+    bin: s["agent-bin"],
+    extra: s["agent-args"],
+  };
+  return {
+    name: s.agent,
+    ...(s.model === undefined ? {} : { model: s.model }),
+    ...(s["fallback-model"] === undefined ? {} : { fallbackModel: s["fallback-model"] }),
+    context: s.context,
+    contextLimitTokens: s["context-limit"],
+    idleTimeoutMs: s["idle-timeout"],
+    turnTimeoutMs: s["turn-timeout"],
+    completionGraceMs: s["completion-grace"],
+    options: Object.fromEntries(Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+  };
+}

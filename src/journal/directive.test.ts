@@ -1,0 +1,46 @@
+/** The check by hand lets through nothing that the schema refuses, or a queued directive would stop the driver. */
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { directiveSchema, type Directive } from "../events.ts";
+import { complaint } from "./directive.ts";
+
+const GOOD: Directive[] = [
+  { kind: "say", text: "look", when: "now" },
+  { kind: "interrupt" },
+  { kind: "pause" },
+  { kind: "resume" },
+  { kind: "stop", when: "after" },
+  { kind: "model", model: "m" },
+  { kind: "budget", limits: { iterations: 3, usd: 0.5 } },
+  { kind: "memory", op: "pin", id: "a" },
+  { kind: "answer", question: "q", text: "" },
+];
+
+test("every kind of directive passes", () => {
+  expect(new Set(GOOD.map(({ kind }) => kind)).size).toBe(directiveSchema.options.length);
+  for (const directive of GOOD) expect(complaint(directive)).toBeUndefined();
+});
+
+test("whatever passes also passes the schema", () => {
+  const value = fc.oneof(
+    fc.constantFrom("now", "next", "after", "pin", "clear", "", "x", "y".repeat(65_537)),
+    fc.constantFrom(1, 0, -1, 0.5, null, undefined, true),
+    fc.record({ iterations: fc.constantFrom(1, 0.5, -1, "1") }),
+    fc.record({ usd: fc.constantFrom(1, 0.5, 0, Infinity) }),
+    fc.record({ strange: fc.constant(1) }),
+  );
+  const changed = fc.tuple(
+    fc.constantFrom(...GOOD, { kind: "dance" }),
+    fc.dictionary(fc.constantFrom("text", "when", "kind", "limits", "op", "id", "model", "extra", "question"), value, {
+      maxKeys: 2,
+    }),
+  );
+  fc.assert(
+    fc.property(changed, ([directive, changes]) => {
+      const candidate = { ...directive, ...changes } as Directive;
+      if (complaint(candidate) !== undefined) return;
+      expect(directiveSchema.safeParse(JSON.parse(JSON.stringify(candidate))).success).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});

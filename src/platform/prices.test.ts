@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { priceOf } from "./prices.ts";
+
+const none = { requests: 1, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+describe("list prices", () => {
+  it("are those of the published table: input 3, output 15, cache read 0.30, write 3.75 per million", () => {
+    const model = "claude-sonnet-4-5";
+    expect(priceOf(model, { ...none, inputTokens: 100_000 })).toBeCloseTo(0.3, 9);
+    expect(priceOf(model, { ...none, outputTokens: 10_000 })).toBeCloseTo(0.15, 9);
+    expect(priceOf(model, { ...none, cacheReadTokens: 100_000 })).toBeCloseTo(0.03, 9);
+    expect(priceOf(model, { ...none, cacheWriteTokens: 100_000 })).toBeCloseTo(0.375, 9);
+    expect(priceOf(model, none)).toBe(0);
+  });
+
+  it("take a turn of many requests as many, not as one long request at the higher rate", () => {
+    const usage = { ...none, inputTokens: 1_000_000 };
+    expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 10 })).toBeCloseTo(3, 9);
+    expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 1 })).toBeGreaterThan(3);
+    expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 0 })).toBe(priceOf("claude-sonnet-4-5", usage));
+  });
+
+  it("know a model under its cloud names and with its context mark", () => {
+    const usage = { ...none, inputTokens: 1000 };
+    const plain = priceOf("claude-sonnet-4-5-20250929", usage);
+    expect(plain).not.toBeNull();
+    expect(priceOf("claude-sonnet-4-5-20250929[1m]", usage)).toBe(plain);
+    expect(priceOf("us.anthropic.claude-sonnet-4-5-20250929-v1:0", usage)).toBe(plain);
+  });
+
+  it("are unknown, not nothing, for a model that nobody knows", () => {
+    for (const model of ["scripted", "no-such-model", "", "sonnet"]) {
+      expect(priceOf(model, { ...none, inputTokens: 1 })).toBeNull();
+    }
+  });
+});

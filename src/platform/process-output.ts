@@ -1,0 +1,58 @@
+/** Reads a child's output piece by piece: a slow reader slows the program, nothing is kept. */
+import type { Readable } from "node:stream";
+import { systemClock } from "./clock.ts";
+
+export type OnOutput = (chunk: Uint8Array) => void | Promise<void>;
+
+export interface Output {
+  bytes(): number;
+  /** Resolves when the program has closed its output; rejects when `onOutput` does. */
+  readonly done: Promise<void>;
+  /** Resolves after this long without a byte, or when aborted. */
+  silent(ms: number, signal: AbortSignal): Promise<void>;
+  /** Waits for the rest, at most `limitMs`; then lets go of the streams, whoever holds their other end. */
+  finish(limitMs: number): Promise<void>;
+}
+
+export function readOutput(streams: readonly Readable[], { onOutput }: { onOutput?: OnOutput | undefined }): Output {
+  let bytes = 0;
+  let heardAt = performance.now();
+  let letGo = false;
+
+  async function read(stream: Readable): Promise<void> {
+    // A broken pipe is the end of the output; only the reader's own errors are errors.
+    const chunks = stream.iterator()[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await chunks.next().catch(() => undefined);
+      if (next === undefined || next.done === true || letGo) return;
+      const chunk = next.value as Uint8Array;
+      bytes += chunk.length;
+      heardAt = performance.now();
+      await onOutput?.(chunk);
+    }
+  }
+
+  function release(): void {
+    letGo = true;
+    for (const stream of streams) stream.destroy();
+  }
+
+  const done = Promise.all(streams.map(read)).then(() => undefined);
+  done.catch(release);
+
+  return {
+    bytes: () => bytes,
+    done,
+    async silent(ms, signal) {
+      for (let left = ms; left > 0 && !signal.aborted; left = heardAt + ms - performance.now()) {
+        await systemClock.sleep(left, signal);
+      }
+    },
+    async finish(limitMs) {
+      const over = new AbortController();
+      await Promise.race([done, systemClock.sleep(limitMs, over.signal)]).finally(() => over.abort());
+      release();
+      await done;
+    },
+  };
+}

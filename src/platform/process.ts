@@ -1,0 +1,181 @@
+/**
+ * Runs a program to its end as the leader of its own group, and leaves nothing of it behind: on timeout, on abort, and
+ * also after a normal end. What became of it is a record; a child's failure is never an exception.
+ */
+import { spawn } from "node:child_process";
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, existsSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { systemClock } from "./clock.ts";
+import { PROCESS_TAG } from "./environment.ts";
+import { fault } from "./faults.ts";
+import { prepareSparePipe, takePipe } from "./pipe.ts";
+import { readOutput } from "./process-output.ts";
+import type { OnOutput, Output } from "./process-output.ts";
+import { endTree, membersOf, TERM_GRACE_MS } from "./process-tree.ts";
+import type { Tree } from "./process-tree.ts";
+
+/** How long children may outlive the program that started them before they are ended. */
+const LINGER_MS = 500;
+const LINGER_POLL_MS = 10;
+/** How long the end of the output is waited for once every known process of the tree is gone. */
+const DRAIN_LIMIT_MS = 2_000;
+/** Up to here the pids since the start tell which processes can belong to the tree; later they may have wrapped. */
+const QUICK_LOOK_MS = 10_000;
+
+export interface ProcessRequest {
+  command: string;
+  args?: readonly string[];
+  cwd: string;
+  /** The whole environment; nothing is inherited. */
+  env: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** Ends it after this long without output. */
+  idleMs?: number;
+  /** Between SIGTERM and SIGKILL. */
+  graceMs?: number;
+  signal?: AbortSignal;
+  /** Without it the program reads an empty standard input. */
+  input?: string | Uint8Array;
+  /** Standard output and error, in the order they were written. Awaited before more is read. */
+  onOutput?: OnOutput;
+}
+
+export interface ProcessRecord {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  timedOut: "total" | "idle" | null;
+  aborted: boolean;
+  durationMs: number;
+  outputBytes: number;
+  /** Processes of its tree that outlived a normal end and had to be ended. */
+  leftBehind: number;
+  /** Set when there never was a process: not found, not executable, no more processes allowed. */
+  startError: { code: string; message: string } | null;
+}
+
+/** The one way to start a program that may start others: leader of its own group. Throws when it cannot start. */
+export function start(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  fault("spawn");
+  return spawn(command, args, { ...options, detached: true });
+}
+
+/** Rejects only when `onOutput` does, after the tree has been ended. */
+export async function runProcess(request: ProcessRequest): Promise<ProcessRecord> {
+  const record = newRecord();
+  if (request.signal?.aborted === true) return { ...record, aborted: true };
+  const startedAt = performance.now();
+  const tag = randomUUID();
+  const { child, streams, startError } = await startChild(request, { tag });
+  if (child === undefined) return { ...record, startError, durationMs: performance.now() - startedAt };
+
+  const output = readOutput(streams, request);
+  const exited = once(child, "exit");
+  const tree = { root: child.pid as number, tag };
+  const end = await firstEnd(request, { output, exited });
+  if (end === "exit") {
+    const since = performance.now() - startedAt < QUICK_LOOK_MS;
+    record.leftBehind = await endLeftBehind(tree, { since, graceMs: request.graceMs });
+  } else {
+    await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS });
+    await within(DRAIN_LIMIT_MS, exited);
+  }
+  prepareSparePipe();
+  await output.finish(DRAIN_LIMIT_MS);
+  return {
+    ...record,
+    exitCode: child.exitCode,
+    signal: child.signalCode,
+    timedOut: end === "total" || end === "idle" ? end : null,
+    aborted: end === "abort",
+    durationMs: performance.now() - startedAt,
+    outputBytes: output.bytes(),
+  };
+}
+
+type End = "exit" | "total" | "idle" | "abort" | "output";
+
+async function firstEnd(request: ProcessRequest, about: { output: Output; exited: Promise<unknown> }): Promise<End> {
+  const over = new AbortController();
+  const { signal } = over;
+  const ends: Promise<End>[] = [
+    about.exited.then(() => "exit"),
+    systemClock.sleep(request.timeoutMs, signal).then(() => "total"),
+    new Promise((resolve) => void about.output.done.catch(() => resolve("output"))),
+  ];
+  if (request.idleMs !== undefined) ends.push(about.output.silent(request.idleMs, signal).then(() => "idle"));
+  const aborted = request.signal;
+  if (aborted !== undefined) {
+    ends.push(
+      new Promise((resolve) => {
+        // It may have come while the program was being started.
+        if (aborted.aborted) resolve("abort");
+        aborted.addEventListener("abort", () => resolve("abort"), { once: true, signal });
+      }),
+    );
+  }
+  return Promise.race(ends).finally(() => over.abort());
+}
+
+type Started =
+  | { child: ChildProcess; streams: Readable[]; startError?: never }
+  | { child?: never; streams?: never; startError: { code: string; message: string } };
+
+async function startChild(request: ProcessRequest, { tag }: { tag: string }): Promise<Started> {
+  const pipe = await takePipe();
+  try {
+    const stdin = request.input === undefined ? "ignore" : "pipe";
+    const out = pipe?.writer ?? "pipe";
+    const env = { ...request.env, [PROCESS_TAG]: tag };
+    const child = start(request.command, request.args ?? [], { cwd: request.cwd, env, stdio: [stdin, out, out] });
+    if (child.pid === undefined) throw (await once(child, "error"))[0];
+    child.on("error", () => {});
+    // A program that does not read its input breaks the pipe; that is its right.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(request.input);
+    const sockets = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    const streams = pipe === undefined ? sockets : [new Socket({ fd: pipe.reader, readable: true, writable: false })];
+    return { child, streams };
+  } catch (error) {
+    if (pipe !== undefined) closeSync(pipe.reader);
+    const { code = "UNKNOWN", message } = error as NodeJS.ErrnoException;
+    const noFolder = code === "ENOENT" && !existsSync(request.cwd);
+    return { startError: { code, message: noFolder ? `no such folder: ${request.cwd}` : message } };
+  } finally {
+    if (pipe !== undefined) closeSync(pipe.writer);
+  }
+}
+
+/** Lets children that are about to end do so, then ends the rest. */
+async function endLeftBehind(
+  tree: Tree,
+  { since, graceMs = TERM_GRACE_MS }: { since: boolean; graceMs: number | undefined },
+): Promise<number> {
+  const until = performance.now() + LINGER_MS;
+  while (membersOf(tree, { since }).length > 0) {
+    if (performance.now() > until) return endTree(tree, { graceMs });
+    await new Promise((resolve) => setTimeout(resolve, LINGER_POLL_MS));
+  }
+  return 0;
+}
+
+async function within(ms: number, event: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([event, systemClock.sleep(ms, over.signal)]).finally(() => over.abort());
+}
+
+function newRecord(): ProcessRecord {
+  return {
+    exitCode: null,
+    signal: null,
+    timedOut: null,
+    aborted: false,
+    durationMs: 0,
+    outputBytes: 0,
+    leftBehind: 0,
+    startError: null,
+  };
+}

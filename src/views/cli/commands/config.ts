@@ -1,0 +1,46 @@
+/** `pawl config show`: every setting, its value, and where that comes from. */
+import type { Command } from "commander";
+import { resolveSettings } from "../../../config.ts";
+import { EXIT } from "../../../errors.ts";
+import { configDir } from "../../../platform/paths.ts";
+import { repositoriesOf } from "../run-id.ts";
+import { settingsTable } from "../settings-table.ts";
+
+interface Options {
+  origin?: true;
+  json?: true;
+}
+
+export function configure(command: Command, exit: (code: number) => void): void {
+  command
+    .command("show")
+    .description("show the settings; flag over PAWL_* over pawl.yaml over the user's file over default")
+    .option("--origin", "where each comes from")
+    .option("--json", "one object on stdout")
+    .addHelpText("after", EXAMPLES)
+    .exitOverride()
+    .action((options: Options) => {
+      show(options);
+      exit(EXIT.ok);
+    });
+}
+
+function show({ origin, json }: Options): void {
+  const { env } = process;
+  const repository = repositoriesOf(process.cwd())[0];
+  const resolved = resolveSettings({ env, repository, userDir: configDir(env) });
+  const { settings, origins } = resolved;
+  process.stdout.write(
+    json === true
+      ? `${JSON.stringify({ v: 1, settings, origins })}\n`
+      : `${settingsTable(resolved, { origin: origin === true })}\n`,
+  );
+}
+
+const EXAMPLES = `
+Times are in ms in --json, money in US dollars.
+
+Examples:
+  pawl config show --origin
+  pawl config show --json | jq .settings
+`;

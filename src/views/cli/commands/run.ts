@@ -1,0 +1,117 @@
+/** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
+import type { Command } from "commander";
+import { SETTING_NAMES, type SettingName } from "../../../config/settings.ts";
+import { UsageError } from "../../../errors.ts";
+import type { Loudness } from "../../terminal.ts";
+import { readGoal } from "../goal.ts";
+import { runHere, type RunRequest } from "../run-here.ts";
+import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
+
+interface Options {
+  file?: string;
+  /** false for --no-commit. */
+  commit: boolean;
+  currentBranch?: true;
+  worktree?: string | true;
+  json?: true;
+  dryRun?: true;
+  quiet?: true;
+  verbose?: true;
+}
+
+/** Said with switches of their own. */
+const BY_SWITCH: ReadonlySet<SettingName> = new Set(["commit", "agent-args"]);
+const OFFERED = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name));
+
+export function configure(command: Command, exit: (code: number) => void): void {
+  command
+    .argument("[goal]", "what shall be reached, or - for stdin")
+    .argument("[agent-arguments...]", "after --: passed on to the agent")
+    .usage('"goal" [options] [-- agent arguments]')
+    .option("-f, --file <FILE>", "read the goal from a file");
+  addSettings(command, OFFERED);
+  command
+    .optionsGroup("Git:")
+    .option("--no-commit", "leave the work in the tree, commit nothing")
+    .option("--current-branch", "commit on the branch you are on")
+    .option("--worktree [NAME]", "work in a worktree of its own (write --worktree=NAME)")
+    .optionsGroup("Output:")
+    .option("--json", "facts as JSON lines on stdout")
+    .option("--dry-run", "show settings, first prompt, checks and limits; start nothing")
+    .option("-q, --quiet", "only the summary")
+    .option("-v, --verbose", "every fact, and what the agent thinks")
+    .addHelpText("after", EXAMPLES)
+    .action(async (goal: string | undefined, rest: string[], options: Options) => {
+      const { json, dryRun } = options;
+      exit(
+        await runHere({
+          ...(await asked(command, { goal, rest, options })),
+          env: process.env,
+          cwd: process.cwd(),
+          json: json === true,
+          dryRun: dryRun === true,
+          loudness: loudnessOf(options),
+        }),
+      );
+    });
+}
+
+type Asked = Pick<RunRequest, "goal" | "flags" | "worktree">;
+
+async function asked(
+  command: Command,
+  { goal, rest, options }: { goal: string | undefined; rest: string[]; options: Options },
+): Promise<Asked> {
+  // `--worktree "fix it"` takes the goal for the name; a name has no blanks.
+  const swallowed = goal === undefined && options.file === undefined && /\s/.test(String(options.worktree ?? ""));
+  const argument = swallowed ? String(options.worktree) : goal;
+  const worktree = swallowed ? true : options.worktree;
+  const agentArguments = afterDashes(rest);
+  const commit = commitPolicy(options, worktree);
+  const flags: Flags = {
+    ...flagsOf(command, OFFERED),
+    ...(commit === undefined ? {} : { commit }),
+    ...(agentArguments.length === 0 ? {} : { "agent-args": agentArguments }),
+  };
+  return { goal: await readGoal({ argument, file: options.file }), flags, worktree };
+}
+
+/** A second word before `--` is a goal without quotes, not something for the agent. */
+function afterDashes(rest: string[]): string[] {
+  const dashes = process.argv.indexOf("--");
+  const passed = dashes < 0 ? [] : process.argv.slice(dashes + 1);
+  const stray = rest.slice(0, rest.length - passed.length);
+  if (stray.length === 0) return passed;
+  throw new UsageError(`too many words: ${JSON.stringify(stray.join(" "))}`, { hint: "put the goal in quotes" });
+}
+
+function commitPolicy({ commit, currentBranch }: Options, worktree: string | true | undefined): string | undefined {
+  if (!commit && currentBranch === true) throw new UsageError("--no-commit contradicts --current-branch");
+  if (worktree !== undefined && (currentBranch === true || !commit)) {
+    throw new UsageError(`--worktree contradicts ${commit ? "--current-branch" : "--no-commit"}`, {
+      hint: "a worktree has a branch of its own",
+    });
+  }
+  if (!commit) return "none";
+  return currentBranch === true ? "current" : undefined;
+}
+
+export function loudnessOf({ quiet, verbose }: { quiet?: true; verbose?: true }): Loudness {
+  if (quiet === true && verbose === true) throw new UsageError("--quiet contradicts --verbose");
+  if (quiet === true) return "quiet";
+  return verbose === true ? "verbose" : "normal";
+}
+
+const EXAMPLES = `
+A setting can also stand in pawl.yaml or as PAWL_… in the environment; \`pawl config show --origin\` tells which counts.
+Times: 90s, 30m, 1h30m; plain numbers are seconds. Money is US dollars. Counts: 20, 120k, 2M.
+--max-turns limits what pawl asks of the agent; --agent-max-turns is the agent's own limit within one turn.
+
+Examples:
+  pawl run "make the tests pass" --check "npm test"
+  pawl run -f goal.md --check "tests=npm test" --check "lint=npm run lint" --max-cost 5 --max-time 2h
+  pawl run "port the parser to the new API" --check "make test" --worktree
+  echo "fix the build" | pawl run - --check "npm run build" --until-green --json
+  pawl run "tidy up" --check "npm test" --dry-run
+  pawl run "fix the login" --check "npm test" -- --append-system-prompt "Be brief."
+`;

@@ -1,0 +1,103 @@
+/** `pawl show`: one iteration, whole or one section of it, with what lies in blobs. */
+import type { Command } from "commander";
+import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
+import type { Blobs } from "../../../ports.ts";
+import { plain } from "../../plain.ts";
+import { decisionText, manifestText, overviewText, verdictText } from "../iteration-text.ts";
+import { iterationView, type IterationView } from "../iteration-view.ts";
+import { print, printJson } from "../output.ts";
+import { readRun, wholeNumber, withRun } from "../reading.ts";
+
+interface Options {
+  iteration?: number;
+  prompt?: boolean;
+  verdict?: boolean;
+  decision?: boolean;
+  log?: string;
+  json?: boolean;
+}
+
+export function configure(command: Command, exit: (code: number) => void): void {
+  command
+    .argument("[run]", "a run or the beginning of its name; without it the newest of this repository")
+    .option("-i, --iteration <n>", "which; without it the last", wholeNumber("--iteration"))
+    .option("--prompt", "the text the agent was given, with what was included and what was left out")
+    .option("--verdict", "each check's verdict with its evidence")
+    .option("--decision", "what was decided, by which rule, on which numbers")
+    .option("--log <check>", "the whole output of a check")
+    .option("--json", "one object on stdout")
+    .addHelpText("after", EXAMPLES)
+    .action(async (asked: string | undefined, options: Options) => {
+      await withRun(asked, async (opened) => {
+        const { facts } = await readRun(opened);
+        const view = iterationView(facts, { n: options.iteration });
+        const { blobs } = opened.state;
+        if (options.json === true) printJson(await asJson(view, { blobs, options }));
+        else await showText(view, { blobs, options });
+      });
+      exit(EXIT.ok);
+    });
+}
+
+interface About {
+  blobs: Blobs;
+  options: Options;
+}
+
+async function showText(view: IterationView, { blobs, options }: About): Promise<void> {
+  const { prompt = false, verdict = false, decision = false, log } = options;
+  if (!prompt && !verdict && !decision && log === undefined) return print(overviewText(view));
+  if (prompt) {
+    for (const { start } of view.turns)
+      print(`${manifestText(start)}\n\n${plain(await textOf(blobs, start.prompt.blob))}\n`);
+  }
+  if (verdict) {
+    if (view.checks.length === 0) print(`iteration ${view.iteration} has no verdict`);
+    for (const check of view.checks) print(`${verdictText(check)}\n`);
+  }
+  if (decision)
+    print(view.decision === null ? `iteration ${view.iteration} is not decided yet` : decisionText(view.decision));
+  if (log !== undefined) print(plain(await logOf(view, { blobs, check: log })));
+}
+
+/** The facts as they are; with `--prompt` and `--log` also the texts they name. */
+async function asJson(view: IterationView, { blobs, options }: About): Promise<unknown> {
+  const prompts = view.turns.map(async ({ start }) => ({
+    turn: start.turn,
+    text: await textOf(blobs, start.prompt.blob),
+  }));
+  return {
+    ...view,
+    ...(options.prompt === true ? { prompts: await Promise.all(prompts) } : {}),
+    ...(options.log === undefined ? {} : { log: await logOf(view, { blobs, check: options.log }) }),
+  };
+}
+
+async function logOf(view: IterationView, { blobs, check }: { blobs: Blobs; check: string }): Promise<string> {
+  const names = [...new Set(view.checks.map((fact) => fact.check))];
+  const verdict = view.checks.findLast((fact) => fact.check === check)?.verdict;
+  if (verdict === undefined) {
+    throw new UsageError(`iteration ${view.iteration} has no check ${JSON.stringify(check)}`, {
+      hint: names.length === 0 ? "no check has run in it" : `one of: ${names.join(", ")}`,
+    });
+  }
+  const hash = "evidence" in verdict ? verdict.evidence.log : null;
+  if (hash === null) throw new UsageError(`check ${check} left no log: ${verdict.is}`);
+  return textOf(blobs, hash);
+}
+
+async function textOf(blobs: Blobs, hash: string): Promise<string> {
+  const bytes = await blobs.get(hash);
+  if (bytes !== undefined) return Buffer.from(bytes).toString("utf8");
+  throw new TerminalError(`the text ${hash} is missing from pawl's state`, {
+    hint: "was part of the state directory removed?",
+  });
+}
+
+const EXAMPLES = `
+Examples:
+  pawl show                         the last iteration in short
+  pawl show -i 3 --prompt           what the agent was told in iteration 3
+  pawl show --verdict --decision    why it went on, or ended
+  pawl show r-20261115-k3f --log tests | less
+`;

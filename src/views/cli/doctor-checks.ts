@@ -1,0 +1,200 @@
+/** What `pawl doctor` looks at. Every check reads only, and says what to do when it is not content. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { claudeLogin } from "../../agents/claude/login.ts";
+import { claudeAvailable } from "../../agents/claude/sdk.ts";
+import { openState, type Environment } from "../../compose.ts";
+import { TerminalError, UsageError } from "../../errors.ts";
+import { stateDir } from "../../platform/paths.ts";
+import { runProcess } from "../../platform/process.ts";
+
+export interface Finding {
+  name: string;
+  is: "ok" | "warn" | "fail";
+  says: string;
+  /** The command or step that puts it right. */
+  fix?: string;
+}
+
+type Examine = (env: Environment) => Promise<Finding[]>;
+
+const MIN_NODE = [22, 18] as const;
+const MIN_GIT = [2, 36] as const;
+const VERSION_TIMEOUT_MS = 10_000;
+const MAX_VERSION_BYTES = 4_096;
+const PRIVATE_MODE = 0o700;
+const MIB = 1024 ** 2;
+const LOW_DISK_MIB = 1_024;
+const NO_DISK_MIB = 100;
+/** A clock before this project began, or far ahead, is wrong. */
+const EARLIEST_MS = Date.UTC(2026, 0, 1);
+const LATEST_MS = Date.UTC(2100, 0, 1);
+const CLOCK_SLACK_MS = 300_000;
+
+export const EXAMINATIONS: readonly Examine[] = [node, git, agent, login, home, disk, journal, fence];
+
+const atLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
+  const [a = 0, b = 0] = version.split(".").map(Number);
+  return a > major || (a === major && b >= minor);
+};
+
+async function node(): Promise<Finding[]> {
+  const version = process.versions.node;
+  const says = `${version}, at least ${MIN_NODE.join(".")} is needed`;
+  return [
+    atLeast(version, MIN_NODE)
+      ? { name: "node", is: "ok", says: version }
+      : { name: "node", is: "fail", says, fix: "install Node 24, e.g. from nodejs.org" },
+  ];
+}
+
+async function git(env: Environment): Promise<Finding[]> {
+  const said = await versionOf("git", { args: ["--version"], env });
+  const version = /\d+\.\d+(\.\d+)?/.exec(said ?? "")?.[0];
+  if (version === undefined)
+    return [{ name: "git", is: "fail", says: "not found", fix: "install git, e.g. `apt install git`" }];
+  return [
+    atLeast(version, MIN_GIT)
+      ? { name: "git", is: "ok", says: version }
+      : { name: "git", is: "fail", says: `${version}, at least ${MIN_GIT.join(".")} is needed`, fix: "update git" },
+  ];
+}
+
+async function agent(env: Environment): Promise<Finding[]> {
+  try {
+    await claudeAvailable({ bin: undefined }, env);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [
+      { name: "claude", is: "fail", says: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) },
+    ];
+  }
+  const program = claudeProgram();
+  const version = program === undefined ? undefined : await versionOf(program, { args: ["--version"], env });
+  if (version === undefined) {
+    return [
+      {
+        name: "claude",
+        is: "fail",
+        says: "its program does not start",
+        fix: "npm install @anthropic-ai/claude-agent-sdk",
+      },
+    ];
+  }
+  return [{ name: "claude", is: "ok", says: version }];
+}
+
+function claudeProgram(): string | undefined {
+  const require = createRequire(import.meta.url);
+  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`;
+  for (const candidate of [name, `${name}-musl`]) {
+    try {
+      return join(dirname(require.resolve(`${candidate}/package.json`)), "claude");
+    } catch {
+      // Not this one.
+    }
+  }
+  return undefined;
+}
+
+async function login(env: Environment): Promise<Finding[]> {
+  const found = claudeLogin(env);
+  if (found !== undefined) return [{ name: "login", is: "ok", says: found.describe }];
+  return [
+    {
+      name: "login",
+      is: "fail",
+      says: "none found for claude",
+      fix: "set ANTHROPIC_API_KEY, or sign in once with `claude` and /login; `pawl demo` needs neither",
+    },
+  ];
+}
+
+async function home(env: Environment): Promise<Finding[]> {
+  const dir = stateDir(env);
+  const existing = nearest(dir);
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK);
+  } catch {
+    const fix = "set PAWL_HOME to a directory of yours";
+    return [{ name: "state", is: "fail", says: `${existing} cannot be written to`, fix }];
+  }
+  if (existing !== dir) return [{ name: "state", is: "ok", says: `${dir}, made at the first run` }];
+  if (!statSync(dir).isDirectory())
+    return [{ name: "state", is: "fail", says: `${dir} is not a directory`, fix: "set PAWL_HOME to another path" }];
+  const mode = statSync(dir).mode & 0o777;
+  if (mode === PRIVATE_MODE) return [{ name: "state", is: "ok", says: `${dir}, private` }];
+  const says = `${dir} has mode ${mode.toString(8)}: others may read prompts and logs`;
+  return [{ name: "state", is: "warn", says, fix: `chmod 700 ${dir}` }];
+}
+
+async function disk(env: Environment): Promise<Finding[]> {
+  const { bavail, bsize } = statfsSync(nearest(stateDir(env)));
+  const free = Math.floor((bavail * bsize) / MIB);
+  const is = free < NO_DISK_MIB ? "fail" : free < LOW_DISK_MIB ? "warn" : "ok";
+  return [
+    { name: "disk", is, says: `${free} MiB free`, ...(is === "ok" ? {} : { fix: "make room, or set PAWL_HOME" }) },
+  ];
+}
+
+/** Also compares the clock with the newest thing that was written. */
+async function journal(env: Environment): Promise<Finding[]> {
+  const state = openState(env);
+  try {
+    const rows = await state.journal.runs();
+    const newest = rows.at(-1);
+    const last = newest === undefined ? undefined : (await state.journal.read(newest.run)).at(-1);
+    const says = rows.length === 0 ? "no runs yet" : `opens, ${rows.length} runs`;
+    return [clock(last?.at), { name: "journal", is: "ok", says }];
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    const fix = error.hint ?? "set PAWL_HOME to another directory";
+    return [clock(undefined), { name: "journal", is: "fail", says: error.message, fix }];
+  } finally {
+    state.close();
+  }
+}
+
+function clock(newest: number | undefined): Finding {
+  const now = Date.now();
+  const says = new Date(now).toISOString();
+  const fix = "set the clock, e.g. `timedatectl set-ntp true`";
+  if (now < EARLIEST_MS || now > LATEST_MS) return { name: "clock", is: "fail", says: `${says} cannot be right`, fix };
+  if (newest !== undefined && newest > now + CLOCK_SLACK_MS)
+    return {
+      name: "clock",
+      is: "warn",
+      says: `${says}, but the journal goes on to ${new Date(newest).toISOString()}`,
+      fix,
+    };
+  return { name: "clock", is: "ok", says };
+}
+
+async function fence(): Promise<Finding[]> {
+  const says = "unfenced: the agent and the checks can reach whatever you can";
+  return [{ name: "fence", is: "warn", says, fix: "run pawl in a container or a virtual machine" }];
+}
+
+function nearest(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path));
+}
+
+/** The first line it prints; undefined when it cannot be started or fails. */
+async function versionOf(
+  command: string,
+  { args, env }: { args: readonly string[]; env: Environment },
+): Promise<string | undefined> {
+  let said = "";
+  const { exitCode } = await runProcess({
+    command,
+    args,
+    cwd: process.cwd(),
+    env: { PATH: env["PATH"] ?? "" },
+    timeoutMs: VERSION_TIMEOUT_MS,
+    onOutput: (chunk) => {
+      said = (said + Buffer.from(chunk).toString()).slice(0, MAX_VERSION_BYTES);
+    },
+  });
+  return exitCode === 0 ? (said.split("\n")[0] ?? "").trim() : undefined;
+}

@@ -1,0 +1,104 @@
+/** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
+import { styleText } from "node:util";
+import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
+import { EXIT, exitCodeOf } from "../../errors.ts";
+import type { Fact } from "../../events.ts";
+import { drive } from "../../loop/drive.ts";
+import { mainLane, type RunState } from "../../loop/state.ts";
+import type { Ports, TraceLine } from "../../ports.ts";
+import { runRecipe } from "../../recipes/run.ts";
+import type { Limits } from "../../spec.ts";
+import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
+import { terminalView, type Loudness, type RunView } from "../terminal.ts";
+import { watchSignals } from "./signals.ts";
+
+/** Counted for the summary; a longer diff is told as "at least". */
+const MAX_DIFF_BYTES = 8 * 1024 * 1024;
+
+export interface DriveRequest {
+  run: string;
+  env: Environment;
+  state: State;
+  json: boolean;
+  loudness: Loudness;
+  trustPromise: boolean;
+  reopen?: { limits: Limits; model?: string };
+}
+
+/** Returns the exit code. */
+export async function driveHere({ run, env, state, json, loudness, trustPromise, reopen }: DriveRequest): Promise<number> {
+  ignoreBrokenPipes();
+  const composed = await composeForRun({ run, env, state });
+  const view = terminalView({
+    write: note,
+    live: process.stderr.isTTY,
+    colour: styleText("red", "x", { stream: process.stderr }) !== "x",
+    loudness: json && loudness !== "verbose" ? "quiet" : loudness,
+    redact: state.redact,
+    now: () => Date.now(),
+  });
+  const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
+  try {
+    const ended = await drive({
+      run,
+      recipe: runRecipe,
+      ports: watched(composed.ports, view),
+      signal: signals.stop,
+      ...(reopen === undefined ? {} : { reopen }),
+      onFact(fact, now) {
+        if (json) printFact(fact);
+        view.fact(fact, now);
+      },
+    });
+    note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
+    if (ended.outcome === undefined) return signals.exitCode() ?? EXIT.failed;
+    if (!json) process.stdout.write(`${ended.outcome.is} ${branchOf(ended) ?? "(no branch)"}\n`);
+    return exitCodeOf(ended.outcome, { trustPromise });
+  } finally {
+    view.close();
+    signals.close();
+    await composed.close();
+  }
+}
+
+/** The journal's own schema, one fact a line. */
+export function printFact(fact: Fact): void {
+  process.stdout.write(`${JSON.stringify(fact)}\n`);
+}
+
+const note = (text: string): void => {
+  process.stderr.write(text);
+};
+
+/** The agent's stream on its way to the disk also passes the view. */
+function watched(ports: Ports, view: RunView): Ports {
+  const { trace } = ports;
+  const write = (run: string, line: TraceLine): void => {
+    view.trace(line);
+    trace.write(run, line);
+  };
+  return { ...ports, trace: { write, read: (run, options) => trace.read(run, options), flush: () => trace.flush() } };
+}
+
+async function totalDiff({ ports }: Composed, state: RunState): Promise<DiffStat | undefined> {
+  const { head } = mainLane(state);
+  if (head === undefined) return undefined;
+  try {
+    const diff = await ports.workspace.diff(state.base.tree, head.judged, MAX_DIFF_BYTES);
+    return diffStat(diff, { cut: Buffer.byteLength(diff) >= MAX_DIFF_BYTES });
+  } catch {
+    // The run has ended and said so; a diff that cannot be read must not hide that.
+    return undefined;
+  }
+}
+
+/** Someone who stops reading (`| head`) does not stop the run. */
+function ignoreBrokenPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount("error") === 0) {
+      stream.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EPIPE") throw error;
+      });
+    }
+  }
+}

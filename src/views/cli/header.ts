@@ -1,0 +1,31 @@
+/** The first lines of a run: what it is called, where it works, what judges it and what it may spend. */
+import type { Limits, RunSpec } from "../../spec.ts";
+import { oneLine } from "../plain.ts";
+import { dollars, duration } from "./format.ts";
+
+const MAX_GOAL_CHARS = 200;
+
+export function header(spec: RunSpec): string {
+  const { workspace, checks } = spec;
+  const commits = { branch: `branch ${workspace.branch}`, current: "the current branch", none: "no commits" };
+  const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
+  return [
+    `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
+    `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
+    "  unfenced: the agent and the checks run with your rights",
+  ].join("\n");
+}
+
+export function sayLimits(limits: Limits): string {
+  const words = [
+    limits.iterations === undefined ? "" : `${limits.iterations} iterations`,
+    limits.turns === undefined ? "" : `${limits.turns} turns`,
+    limits.toolCalls === undefined ? "" : `${limits.toolCalls} tool calls`,
+    limits.tokens === undefined ? "" : `${limits.tokens} tokens`,
+    limits.usd === undefined ? "" : dollars(limits.usd),
+    limits.turnUsd === undefined ? "" : `${dollars(limits.turnUsd)} a turn`,
+    limits.drivenMs === undefined ? "" : duration(limits.drivenMs),
+    limits.callsPerHour === undefined ? "" : `${limits.callsPerHour} turns an hour`,
+  ].filter((word) => word !== "");
+  return words.length === 0 ? "no limits" : `at most ${words.join(", ")}`;
+}

@@ -1,0 +1,95 @@
+/** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
+import type { FactOf, Verdict } from "../../events.ts";
+import { outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { oneLine, plain } from "../plain.ts";
+import { columns, duration } from "./format.ts";
+import type { IterationView } from "./iteration-view.ts";
+
+const MAX_CHARS = 200;
+const MAX_FILES = 30;
+const MAX_FAILURES = 50;
+const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
+const indented = (text: string): string => text.replaceAll(/^/gm, "  ");
+
+export function overviewText(view: IterationView): string {
+  const { turns, change, checks, decision, accepted, restored } = view;
+  const files = change?.files
+    .slice(0, MAX_FILES)
+    .map((file) => [file.status, `+${file.added} -${file.removed}`, short(file.path)]);
+  const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
+  return sections([
+    `Iteration ${view.iteration} of ${view.run}`,
+    ...turns.map(({ start, end }) => {
+      const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
+      if (end === null) return `${about}\n  under way`;
+      const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+      const said = plain(end.text).trim();
+      return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${end.claim ? ", claims to be done" : ""}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
+    }),
+    change === null
+      ? ""
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${change.warnings.map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+    checks.length === 0
+      ? ""
+      : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,
+    decision === null ? "" : decisionText(decision),
+    accepted === null
+      ? ""
+      : `Handed over: ${accepted.commit ?? "nothing committed"}${accepted.branch === null ? "" : ` on ${short(accepted.branch)}`}`,
+    restored === null ? "" : `Restored: snapshot ${restored.to}; what was there is ${short(restored.salvage)}`,
+  ]);
+}
+
+export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"decision-made">): string {
+  const seen = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+  return [
+    `Decision: ${rule} → ${next}${outcome === undefined ? "" : ` (${outcome.is})`}`,
+    `  ${short(reason)}`,
+    ...(seen.length === 0 ? [] : [indented(columns(seen))]),
+  ].join("\n");
+}
+
+/** The manifest: what was included and what was left out. */
+export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
+  const rows = prompt.parts.map(({ name, bytes, cut, included }) => [
+    name,
+    included ? `${bytes} bytes` : cut > 0 ? "left out" : "empty",
+    cut > 0 ? `${cut} bytes cut` : "",
+  ]);
+  return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
+}
+
+export function verdictText({ check, verdict }: FactOf<"check-end">): string {
+  return sections([`${short(check)}: ${verdictWords(verdict)}`, evidenceText(verdict), failuresText(verdict)]);
+}
+
+function evidenceText(verdict: Verdict): string {
+  if (!("evidence" in verdict)) return "";
+  const { tree, command, exitCode, signal, durationMs, log, logBytes, isolation, suspicions } = verdict.evidence;
+  return indented(
+    columns([
+      ["command", short(command)],
+      ["exit code", exitCode === null ? "none" : String(exitCode)],
+      ...(signal === null ? [] : [["signal", signal]]),
+      ["duration", duration(durationMs)],
+      ["judged tree", tree],
+      ["log", log === null ? "none" : `${logBytes} bytes, sha-256 ${log}`],
+      ["isolation", short(isolation)],
+      ["suspicions", suspicions.length === 0 ? "none" : suspicions.map(short).join("; ")],
+    ]),
+  );
+}
+
+function failuresText(verdict: Verdict): string {
+  if (verdict.is !== "fail" && verdict.is !== "flaky") return "";
+  const rows = verdict.failures
+    .slice(0, MAX_FAILURES)
+    .map(({ fingerprint, message }) => [short(fingerprint), short(message)]);
+  const excerpt = verdict.is === "fail" ? plain(verdict.excerpt).trim() : "";
+  return sections([
+    indented(`Failures\n${indented(columns(rows))}`),
+    excerpt === "" ? "" : indented(`Last output\n${indented(excerpt)}`),
+  ]);
+}
+
+const sections = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n");

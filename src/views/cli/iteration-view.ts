@@ -1,0 +1,52 @@
+/** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
+import { UsageError } from "../../errors.ts";
+import type { Fact, FactOf } from "../../events.ts";
+
+export interface TurnView {
+  start: FactOf<"turn-start">;
+  end: FactOf<"turn-end"> | null;
+}
+
+export interface IterationView {
+  v: 1;
+  run: string;
+  iteration: number;
+  turns: TurnView[];
+  change: FactOf<"change-recorded"> | null;
+  checks: FactOf<"check-end">[];
+  failure: FactOf<"failure-recorded"> | null;
+  decision: FactOf<"decision-made"> | null;
+  accepted: FactOf<"change-accepted"> | null;
+  restored: FactOf<"change-restored"> | null;
+}
+
+const ofType = <T extends Fact["type"]>(facts: readonly Fact[], type: T): FactOf<T>[] =>
+  facts.filter((fact): fact is FactOf<T> => fact.type === type);
+
+/** `n` undefined: the last one. */
+export function iterationView(facts: readonly Fact[], { n }: { n: number | undefined }): IterationView {
+  const numbers = ofType(facts, "iteration-start").map((fact) => fact.n);
+  const run = facts[0]?.run ?? "";
+  const iteration = n ?? numbers.at(-1);
+  if (iteration === undefined || !numbers.includes(iteration)) {
+    throw new UsageError(
+      numbers.length === 0 ? `run ${run} has no iteration yet` : `run ${run} has no iteration ${iteration}`,
+      numbers.length === 0 ? {} : { hint: `there are 1 to ${numbers.at(-1)}` },
+    );
+  }
+  const ends = new Map(ofType(facts, "turn-end").map((fact) => [fact.turn, fact]));
+  const mine = <T extends { iteration: number }>(list: readonly T[]): T[] =>
+    list.filter((fact) => fact.iteration === iteration);
+  return {
+    v: 1,
+    run,
+    iteration,
+    turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
+    change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
+    checks: mine(ofType(facts, "check-end")),
+    failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
+    decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,
+    accepted: mine(ofType(facts, "change-accepted")).at(-1) ?? null,
+    restored: mine(ofType(facts, "change-restored")).at(-1) ?? null,
+  };
+}

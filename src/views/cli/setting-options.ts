@@ -1,0 +1,52 @@
+/** The settings as options of a command: the same table as `pawl.yaml`, so that a flag and a key never differ. */
+import { Option, type Command } from "commander";
+import { DEFAULTS, flagOf, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import { sayDuration } from "../../config/units.ts";
+
+const GROUPS: Readonly<Record<Setting["group"], string>> = {
+  goal: "When it is done:",
+  limits: "Limits:",
+  agent: "The agent:",
+  git: "Git:",
+  patience: "Patience:",
+};
+
+/** What was typed, by setting; parsed and checked with all other sources later. */
+export type Flags = Partial<Record<SettingName, unknown>>;
+
+export function addSettings(command: Command, names: readonly SettingName[]): void {
+  for (const name of names) {
+    const setting: Setting = SETTINGS[name];
+    const flag = flagOf(name);
+    if (flag === null) continue;
+    const argument = setting.argument === undefined ? "" : ` <${setting.argument}>`;
+    const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(GROUPS[setting.group]);
+    if (setting.repeated === true) option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
+    command.addOption(option);
+  }
+}
+
+export function flagsOf(command: Command, names: readonly SettingName[]): Flags {
+  const given: Record<string, unknown> = command.opts();
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const flag = flagOf(name);
+      const value = flag === null ? undefined : given[new Option(`--${flag}`).attributeName()];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function sayDefault(name: SettingName): string {
+  const value: unknown = (DEFAULTS as Record<string, unknown>)[name];
+  if (value === undefined || value === false || (Array.isArray(value) && value.length === 0)) return "";
+  return ` (${sayValue(name, value)})`;
+}
+
+/** As a person would write it. */
+export function sayValue(name: SettingName, value: unknown): string {
+  const setting: Setting = SETTINGS[name];
+  if (typeof value === "number" && setting.argument === "TIME") return value === 0 ? "0" : sayDuration(value);
+  if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

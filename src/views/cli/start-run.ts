@@ -1,0 +1,131 @@
+/**
+ * Everything between the words of `pawl run` and the first fact. Nothing is changed or spent before `begin`: a refusal
+ * leaves no trace.
+ */
+import { statfsSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { checkAgent, type Environment, type State } from "../../compose.ts";
+import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
+import { uncommitted } from "../../compose/uncommitted.ts";
+import { resolveSettings, type Resolved } from "../../config.ts";
+import { toRunSpec } from "../../config/run-spec.ts";
+import { commandExists } from "../../checks/command-words.ts";
+import { TerminalError, UsageError } from "../../errors.ts";
+import type { NewFact } from "../../events.ts";
+import { makeRedact } from "../../journal/redact.ts";
+import { configDir, stateDir } from "../../platform/paths.ts";
+import type { Base } from "../../ports.ts";
+import type { RunSpec } from "../../spec.ts";
+import { VERSION } from "../../version.ts";
+import { branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
+import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect.ts";
+import { EMPTY_TREE } from "../../workspace/objects.ts";
+import { oneLine } from "../plain.ts";
+import { makeRunId, repositoriesOf } from "./run-id.ts";
+import type { Flags } from "./setting-options.ts";
+
+const MIN_FREE_BYTES = 16 * 1024 * 1024;
+const SHOWN_PATHS = 3;
+const MAX_PATH_CHARS = 80;
+
+export interface Planned {
+  spec: RunSpec;
+  base: Base;
+  resolved: Resolved;
+}
+
+interface PlanRequest {
+  goal: string;
+  flags: Flags;
+  env: Environment;
+  cwd: string;
+  /** The run works in a worktree of its own, so the state of this one does not matter. */
+  elsewhere: boolean;
+}
+
+export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
+  const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+  const { settings } = resolved;
+  const facts = await inspectRepository(cwd, { environment: env });
+  const base = baseOf(facts);
+  if (!elsewhere) refuseInProgress(facts);
+  if (!elsewhere && !settings["allow-dirty"]) await refuseDirty(facts, { base, env });
+  const run = makeRunId(Date.now(), Math.random);
+  const spec = toRunSpec(resolved, {
+    run,
+    goal,
+    repository: facts.topLevel,
+    path: facts.topLevel,
+    branch: await branchFor(resolved, { goal, facts, env }),
+    environment: freezeEnvironment(env, { add: settings.env, home: settings.home, redact: makeRedact({ environment: env }) }),
+  });
+  await checkAgent(spec.agent, env);
+  refuseMissingCommands(spec, env);
+  refuseFullDisk(stateDir(env));
+  return { spec, base, resolved };
+}
+
+function baseOf({ head, objectFormat }: RepositoryFacts): Base {
+  return {
+    commit: head.is === "unborn" ? null : head.commit,
+    tree: head.is === "unborn" ? EMPTY_TREE[objectFormat] : head.tree,
+    branch: head.is === "detached" ? null : head.branch,
+    detached: head.is === "detached",
+  };
+}
+
+function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
+  if (inProgress === null) return;
+  throw new UsageError(`a ${inProgress} is in progress in ${topLevel}`, {
+    hint: `finish it or run \`git ${inProgress} --abort\` first`,
+  });
+}
+
+async function refuseDirty({ topLevel }: RepositoryFacts, { base, env }: { base: Base; env: Environment }): Promise<void> {
+  const paths = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
+  if (paths.length === 0) return;
+  const names = paths.slice(0, SHOWN_PATHS).map((path) => oneLine(path, { max: MAX_PATH_CHARS }));
+  const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
+  throw new UsageError(`${topLevel} has uncommitted changes: ${names.join(", ")}${more}`, {
+    hint: "commit or stash them, pass --allow-dirty to make them the run's first commit, or use --worktree",
+  });
+}
+
+async function branchFor(
+  { settings }: Resolved,
+  { goal, facts, env }: { goal: string; facts: RepositoryFacts; env: Environment },
+): Promise<string | undefined> {
+  if (settings.commit === "current" && facts.head.is === "detached") {
+    throw new UsageError("HEAD is detached: there is no current branch to commit on", {
+      hint: "switch to a branch, or leave --current-branch out",
+    });
+  }
+  if (settings.commit !== "branch") return undefined;
+  if (settings.branch !== undefined) return checkedBranch(settings.branch);
+  return await freeBranchName(branchSlug(goal), { repository: facts.topLevel, environment: env });
+}
+
+function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {
+  const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
+  const missing = checks.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
+  if (missing === undefined) return;
+  throw new UsageError(`check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`, {
+    hint: "checks run in the repository's top level with your PATH",
+  });
+}
+
+function refuseFullDisk(dir: string): void {
+  let place = dir;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  const { bavail, bsize } = statfsSync(place);
+  if (bavail * bsize >= MIN_FREE_BYTES) return;
+  throw new TerminalError(`the disk is full: under ${MIN_FREE_BYTES / 1024 / 1024} MB free where pawl keeps its state (${dir})`, {
+    hint: "make room, or set PAWL_HOME to another disk",
+  });
+}
+
+/** The first fact. From here on the run exists. */
+export async function begin({ journal }: State, { spec, base }: Pick<Planned, "spec" | "base">): Promise<void> {
+  const first: NewFact = { type: "run-start", lane: "main", spec, pawl: VERSION, base };
+  await journal.create(spec.run, first, { repository: spec.workspace.repository, goal: spec.goal });
+}

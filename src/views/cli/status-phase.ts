@@ -1,0 +1,62 @@
+/** What a run is doing right now, from its facts and whether its driver lives. Pure. */
+import type { Fact, Outcome } from "../../events.ts";
+import { mainLane, type RunState } from "../../loop/state.ts";
+import { oneLine } from "../plain.ts";
+import { duration, moment } from "./format.ts";
+
+const MAX_REASON_CHARS = 160;
+
+export type Phase =
+  | { is: "ended"; outcome: Outcome }
+  | { is: "not-driven"; openTurn: number | null }
+  | { is: "waiting"; reason: string; until: number | null }
+  | { is: "paused" }
+  /** Wall clock of the start, ms. */
+  | { is: "turn"; turn: number; attempt: number; since: number }
+  | { is: "checking"; check: string; since: number }
+  /** Snapshot, decision, hand-over. */
+  | { is: "between" };
+
+export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fact[]; driven: boolean }): Phase {
+  const { outcome, wait } = state;
+  const open = mainLane(state).open?.fact;
+  if (outcome !== undefined) return { is: "ended", outcome };
+  if (!driven) return { is: "not-driven", openTurn: open?.turn ?? null };
+  if (open !== undefined) return { is: "turn", turn: open.turn, attempt: open.attempt, since: open.at };
+  if (wait !== undefined) {
+    const until = wait.until ?? (wait.untilElapsed === null ? null : wait.at + (wait.untilElapsed - wait.elapsed));
+    return { is: "waiting", reason: wait.reason, until };
+  }
+  const check = facts.findLast((fact) => fact.type === "check-start" || fact.type === "check-end");
+  if (check?.type === "check-start" && check.epoch === state.epoch)
+    return { is: "checking", check: check.check, since: check.at };
+  return state.paused ? { is: "paused" } : { is: "between" };
+}
+
+export function phaseWords(phase: Phase, state: RunState, { now }: { now: number }): string {
+  const max = state.limits.iterations;
+  const { iteration } = mainLane(state);
+  const where =
+    iteration === 0 ? "starting" : `driving, iteration ${iteration}${max === undefined ? "" : ` of ${max}`}`;
+  const then = state.stop === "after" ? ", stopping after it" : state.paused ? ", pausing after it" : "";
+  switch (phase.is) {
+    case "ended":
+      return `ended: ${phase.outcome.is} (${oneLine(phase.outcome.reason, { max: MAX_REASON_CHARS })})`;
+    case "not-driven":
+      return phase.openTurn === null
+        ? "not driven: nobody works on it"
+        : `not driven: its owner died during turn ${phase.openTurn}`;
+    case "waiting": {
+      const until = phase.until === null ? "" : ` until ${moment(phase.until, { now })}`;
+      return `waiting${until}: ${oneLine(phase.reason, { max: MAX_REASON_CHARS })}`;
+    }
+    case "paused":
+      return "paused";
+    case "turn":
+      return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${then}`;
+    case "checking":
+      return `${where}, check ${oneLine(phase.check, { max: MAX_REASON_CHARS })} running for ${duration(now - phase.since)}${then}`;
+    case "between":
+      return `${where}${then}`;
+  }
+}

@@ -1,0 +1,114 @@
+/** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
+import type { Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
+import { directiveWords } from "./directive-words.ts";
+import { oneLine } from "./plain.ts";
+
+const MAX_CHARS = 160;
+const SHORT_OID_CHARS = 10;
+const MS_PER_SECOND = 1_000;
+
+const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
+const oid = (name: string | null): string => (name === null ? "none" : name.slice(0, SHORT_OID_CHARS));
+const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(1)} s`;
+
+/** undefined for a type this pawl does not know. */
+export function factWords(fact: Fact): string | undefined {
+  switch (fact.type) {
+    case "run-start":
+      return `run started: ${short(fact.spec.goal)}`;
+    case "run-reopened":
+      return `run reopened (it was ${fact.was.is})`;
+    case "run-end":
+      return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})`;
+    case "lease-changed":
+      return `driven by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
+    case "lane-start":
+      return `workspace ready (${short(fact.why)})`;
+    case "lane-end":
+      return `lane ended (${short(fact.why)})`;
+    case "iteration-start":
+      return `iteration ${fact.n}`;
+    case "turn-start": {
+      const left = fact.prompt.parts.filter((part) => part.cut > 0).map((part) => part.name);
+      const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
+      return `turn ${fact.turn}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
+    }
+    case "session-opened":
+      return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
+    case "turn-end":
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${fact.claim ? ", claims to be done" : ""}${fact.foundOut ? " (found out afterwards)" : ""}`;
+    case "change-recorded":
+      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+    case "check-start":
+      return `check ${short(fact.check)} on ${oid(fact.tree)}`;
+    case "check-end":
+      return `check ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
+    case "failure-recorded":
+      return `remembered ${short(fact.approach)}: ${short(fact.summary)}, ${fact.fingerprints.length} failures`;
+    case "decision-made":
+      return `decision ${fact.rule} → ${fact.next}: ${short(fact.reason)}`;
+    case "effect-intended":
+      return `about to ${fact.kind} ${oid(fact.tree)}`;
+    case "change-accepted":
+      return `handed over ${oid(fact.commit)}${fact.branch === null ? "" : ` on ${short(fact.branch)}`}${fact.conflict === undefined ? "" : `; conflict, kept as ${short(fact.conflict)}`}${fact.warnings.map((text) => `; ${short(text)}`).join("")}`;
+    case "change-restored":
+      return `restored snapshot ${fact.to}, what was there is ${short(fact.salvage)}: ${short(fact.why)}`;
+    case "directive-received":
+      return `directive ${fact.id} from ${short(fact.source)}: ${directiveWords(fact.directive)}`;
+    case "directive-delivered":
+      return `directive ${fact.id} delivered: ${short(fact.how)}`;
+    case "directive-acknowledged":
+      return `directive ${fact.id} acknowledged in turn ${fact.turn}`;
+    case "human-requested":
+      return `question ${short(fact.question)}: ${short(fact.text)}`;
+    case "human-answered":
+      return `answer to ${short(fact.question)}: ${short(fact.text)}`;
+    case "wait-start":
+      return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
+    case "wait-end":
+      return `waited enough: ${short(fact.why)}`;
+    default:
+      return undefined;
+  }
+}
+
+export function outcomeWords(outcome: TurnOutcome): string {
+  switch (outcome.is) {
+    case "done":
+      return "done";
+    case "interrupted":
+      return `interrupted by ${short(outcome.by)}`;
+    case "cut":
+      return `cut (${short(outcome.reason)})`;
+    case "limited":
+      return `refused by a ${outcome.kind} limit (${short(outcome.message)})`;
+    case "timeout":
+      return `out of time (${outcome.which}, ${seconds(outcome.afterMs)})`;
+    case "failed":
+      return `failed: ${outcome.kind} (${short(outcome.message)})`;
+  }
+}
+
+export function verdictWords(verdict: Verdict): string {
+  switch (verdict.is) {
+    case "pass":
+      return `pass in ${seconds(verdict.evidence.durationMs)}`;
+    case "fail":
+      return `FAIL with ${verdict.evidence.exitCode ?? verdict.evidence.signal ?? "no exit code"} in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
+    case "flaky":
+      return `flaky over ${verdict.runs} runs: ${short(verdict.failures[0].message)}`;
+    case "unverifiable":
+    case "skipped":
+      return `${verdict.is} (${short(verdict.reason)})`;
+  }
+}
+
+export function usageWords(usage: Usage): string {
+  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const money = usage.usd === null ? "cost unknown" : `${usage.estimated ? "~" : ""}$${usage.usd.toFixed(4)}`;
+  return `${tokens} tokens, ${money}`;
+}
+
+function toolWords(tools: readonly [string, number][]): string {
+  return tools.length === 0 ? "no tools" : tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+}

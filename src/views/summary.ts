@@ -1,0 +1,145 @@
+/** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
+import type { Verdict } from "../events.ts";
+import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import type { CheckSpec } from "../spec.ts";
+import { cost, counted, duration, grouped } from "./cli/format.ts";
+import { verdictWords } from "./fact-words.ts";
+import { oneLine } from "./plain.ts";
+
+const MAX_CHARS = 300;
+const SHORT_OID_CHARS = 10;
+const LABEL_CHARS = 12;
+const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
+
+export interface DiffStat {
+  files: number;
+  added: number;
+  removed: number;
+  /** The diff was too long to count it all. */
+  atLeast: boolean;
+}
+
+/** From a unified diff. */
+export function diffStat(diff: string, { cut }: { cut: boolean }): DiffStat {
+  const stat = { files: 0, added: 0, removed: 0, atLeast: cut };
+  let inHunk = false;
+  for (const line of diff.split("\n")) {
+    if (line.startsWith("diff --git ")) {
+      stat.files += 1;
+      inHunk = false;
+    } else if (line.startsWith("@@")) inHunk = true;
+    else if (inHunk && line.startsWith("+")) stat.added += 1;
+    else if (inHunk && line.startsWith("-")) stat.removed += 1;
+  }
+  return stat;
+}
+
+export function summary(state: RunState, { diff }: { diff: DiffStat | undefined }): string {
+  const { spec, spent, outcome } = state;
+  const lane = mainLane(state);
+  const judged = judgedChecks(state);
+  const rows: [string, string][] = [
+    ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
+    ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
+    ["iterations", `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`],
+    ["cost", cost(spent)],
+    ["tokens", tokens(state)],
+    ["time", `${duration(state.elapsed)} driven`],
+    ["branch", branchLine(state)],
+    ["diff", diffLine(diff)],
+    ["unverified", unverified(state)],
+    ["isolation", "unfenced: the agent and the checks ran with your rights"],
+  ];
+  const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
+  const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
+  const next = nextCommands(state).map(([command, why]) => `  ${command}  # ${why}`);
+  return [`${spec.run} ${head}`, ...body, "next", ...next].join("\n");
+}
+
+const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
+
+function judgedChecks(state: RunState): { check: CheckSpec; verdict: Verdict | undefined }[] {
+  const tree = mainLane(state).change?.judged ?? mainLane(state).head?.judged;
+  return state.spec.checks.map((check) => ({
+    check,
+    verdict: tree === undefined ? undefined : verdictOf(state, tree, check.name),
+  }));
+}
+
+function checkLine({ name, command, required }: CheckSpec, verdict: Verdict | undefined): string {
+  const said = verdict === undefined ? "not run on the last change" : verdictWords(verdict);
+  const isolation = verdict !== undefined && "evidence" in verdict ? `, isolation: ${verdict.evidence.isolation}` : "";
+  const what = name === command ? "" : ` (${short(command)})`;
+  return `${short(name)}${what}: ${said}${isolation}${required ? "" : ", not required"}`;
+}
+
+function tokens({ spent }: RunState): string {
+  const { tokens: all, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = spent;
+  const parts = `in ${grouped(inputTokens)}, out ${grouped(outputTokens)}, cache read ${grouped(cacheReadTokens)}, cache write ${grouped(cacheWriteTokens)}`;
+  return `${grouped(all)} (${parts})`;
+}
+
+function branchLine(state: RunState): string {
+  const { workspace } = state.spec;
+  const { lastCommit, conflict } = mainLane(state);
+  if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
+  const name = branchOf(state) ?? "detached";
+  const tip = lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
+  return `${short(name)} (${tip})${conflict === undefined ? "" : `; it moved, the work is kept as ${short(conflict)}`}`;
+}
+
+/** Where the work is: pawl's branch, or the one the user was on. */
+export function branchOf(state: RunState): string | undefined {
+  const { workspace } = state.spec;
+  if (workspace.commit === "none") return undefined;
+  return mainLane(state).branch ?? workspace.branch ?? state.base.branch ?? undefined;
+}
+
+function diffLine(diff: DiffStat | undefined): string {
+  if (diff === undefined) return "unknown";
+  if (diff.files === 0) return "no change";
+  return `${diff.atLeast ? "at least " : ""}${counted(diff.files, "file")}, +${grouped(diff.added)} −${grouped(diff.removed)} against the base`;
+}
+
+/** What nobody but the agent vouches for. */
+function unverified(state: RunState): string {
+  const open = judgedChecks(state).filter(({ verdict }) => verdict?.is !== "pass");
+  if (state.spec.checks.length === 0) return "everything: no check was configured";
+  const names = open.map(({ check, verdict }) => `${short(check.name)} (${verdict?.is ?? "not run"})`);
+  return names.length === 0 ? "whatever the checks do not test" : names.join(", ");
+}
+
+function nextCommands(state: RunState): [string, string][] {
+  const { run, outcome, spec } = state;
+  const branch = branchOf(state);
+  const look: [string, string][] = [
+    [`pawl show ${run}`, "prompt, verdicts and decision of each iteration"],
+    [`pawl diff ${run}`, "what it changed"],
+  ];
+  const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
+  const merge: [string, string][] =
+    isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
+      ? [[`git switch ${state.base.branch} && git merge ${branch}`, "take the work"]]
+      : [];
+  const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
+  return [...look, ...merge, ...resume];
+}
+
+/** With the limit to raise, where one was reached. */
+export function resumeCommand({ run, outcome, limits }: RunState): string {
+  const flag = RAISE[outcome?.rule ?? ""];
+  if (outcome?.is !== "exhausted" || flag === undefined) return `pawl resume ${run}`;
+  const reached = limits[flag.limit];
+  return `pawl resume ${run} ${flag.flag} ${reached === undefined ? "MORE" : flag.say(reached * 2)}`;
+}
+
+const plainNumber = (n: number): string => String(n);
+const RAISE: Readonly<Record<string, { flag: string; limit: keyof RunState["limits"]; say: (n: number) => string }>> = {
+  "budget:iterations": { flag: "--max-iterations", limit: "iterations", say: plainNumber },
+  "budget:turns": { flag: "--max-turns", limit: "turns", say: plainNumber },
+  "budget:tool-calls": { flag: "--max-tool-calls", limit: "toolCalls", say: plainNumber },
+  "budget:tokens": { flag: "--max-tokens", limit: "tokens", say: plainNumber },
+  "budget:usd": { flag: "--max-cost", limit: "usd", say: plainNumber },
+  "budget:usd-unknown": { flag: "--max-tokens", limit: "tokens", say: plainNumber },
+  "budget:time": { flag: "--max-time", limit: "drivenMs", say: (ms) => `${Math.ceil(ms / 1_000)}s` },
+};

@@ -1,0 +1,153 @@
+/**
+ * A live run on a terminal or in a log: facts and the agent's stream as lines on stderr. Without a terminal every line
+ * has its time, and a heartbeat keeps a supervisor from killing a silent job.
+ */
+import { styleText } from "node:util";
+import type { Fact, FactOf } from "../events.ts";
+import { mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
+import type { Redact, TraceLine } from "../ports.ts";
+import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
+import { factWords, verdictWords } from "./fact-words.ts";
+import { oneLine, plain } from "./plain.ts";
+import { traceWords } from "./trace-words.ts";
+
+const HEARTBEAT_MS = 60_000;
+const MAX_LINE_CHARS = 400;
+const MAX_REASON_CHARS = 300;
+
+export type Loudness = "quiet" | "normal" | "verbose";
+
+export interface RunView {
+  fact(fact: Fact, state: RunState): void;
+  trace(line: TraceLine): void;
+  close(): void;
+}
+
+export interface TerminalOptions {
+  write: (text: string) => void;
+  /** Someone looks at it while it happens. */
+  live: boolean;
+  colour: boolean;
+  loudness: Loudness;
+  redact: Redact;
+  now: () => number;
+}
+
+type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
+
+export function terminalView({ write, live, colour, loudness, redact, now }: TerminalOptions): RunView {
+  let lastAt = now();
+  let doing = "starting";
+  const line = (text: string, style?: Style): void => {
+    lastAt = now();
+    for (const one of text.split("\n")) {
+      const safe = redact(one.length > MAX_LINE_CHARS ? `${one.slice(0, MAX_LINE_CHARS)}…` : one);
+      const shown = style !== undefined && colour ? styleText(style, safe, { validateStream: false }) : safe;
+      write(live ? `${shown}\n` : `${timeOfDay(now())} ${shown}\n`);
+    }
+  };
+  const heartbeat = live ? undefined : setInterval(beat, HEARTBEAT_MS);
+  heartbeat?.unref();
+  function beat(): void {
+    if (now() - lastAt >= HEARTBEAT_MS) line(`still ${doing}`);
+  }
+  return {
+    fact(fact, state) {
+      doing = doingAfter(fact) ?? doing;
+      if (loudness === "quiet") return;
+      const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
+      if (told !== undefined) line(told.text, told.style);
+    },
+    trace(traced) {
+      if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
+      const words = traceWords(traced);
+      if (words !== undefined && words !== "") line(indented(words), traced.kind === "text" ? undefined : "dim");
+    },
+    close: () => clearInterval(heartbeat),
+  };
+}
+
+const indented = (text: string): string =>
+  text
+    .split("\n")
+    .map((one) => `  ${one}`)
+    .join("\n");
+
+/** What a tool answered is shown when it failed. */
+function isForEverybody({ kind, data }: TraceLine): boolean {
+  if (kind === "tool-end") return (data as { ok?: unknown } | null)?.ok === false;
+  return kind !== "thinking";
+}
+
+interface Told {
+  text: string;
+  style?: Style;
+}
+
+function verbose(fact: Fact): Told | undefined {
+  const text = factWords(fact);
+  return text === undefined ? undefined : { text: `  ${text}`, style: "dim" };
+}
+
+/** What happens, for a heartbeat. */
+function doingAfter(fact: Fact): string | undefined {
+  switch (fact.type) {
+    case "turn-start":
+      return `in turn ${fact.turn} of iteration ${fact.iteration}`;
+    case "check-start":
+      return `running check ${oneLine(fact.check, { max: MAX_REASON_CHARS })}`;
+    case "wait-start":
+      return `waiting: ${oneLine(fact.reason, { max: MAX_REASON_CHARS })}`;
+    case "wait-end":
+    case "turn-end":
+      return "working";
+    default:
+      return undefined;
+  }
+}
+
+/** undefined: only when everything is asked for. */
+function tell(fact: Fact, state: RunState): Told | undefined {
+  switch (fact.type) {
+    case "iteration-start": {
+      const max = state.limits.iterations;
+      return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}`, style: "bold" };
+    }
+    case "turn-end":
+      return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "check-end":
+      return {
+        text: `  ${oneLine(fact.check, { max: MAX_REASON_CHARS })}: ${verdictWords(fact.verdict)}`,
+        style: fact.verdict.is === "pass" ? "green" : "red",
+      };
+    case "decision-made":
+      return { text: closing(mainLane(state).record, fact), style: "cyan" };
+    case "change-recorded":
+      return fact.warnings.length === 0 && fact.refused === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "change-accepted":
+      return fact.warnings.length === 0 && fact.conflict === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "lease-changed":
+      return fact.swept === 0 ? undefined : { text: `ended ${counted(fact.swept, "process")} that an earlier driver left behind`, style: "yellow" };
+    case "change-restored":
+    case "directive-received":
+    case "directive-delivered":
+    case "human-requested":
+    case "wait-start":
+    case "wait-end":
+    case "run-reopened":
+      return { text: `  ${factWords(fact)}`, style: "yellow" };
+    default:
+      return undefined;
+  }
+}
+
+/** The one line that closes an iteration, and a second where the decision needs words. */
+export function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
+  const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
+  const files = record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
+  const verdicts = record.verdicts.map(({ check, is }) => `${oneLine(check, { max: 40 })} ${is}`).join(", ");
+  const money = record.usd === null ? "cost unknown" : `${record.estimated ? "~" : ""}${dollars(record.usd)}`;
+  const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", money];
+  const words = rule === "continue" || rule === "green-unclaimed" ? "" : `\n  ${rule}: ${oneLine(plain(reason), { max: MAX_REASON_CHARS })}`;
+  return `iteration ${record.n} closed: ${parts.join(" · ")}${words}`;
+}

@@ -1,0 +1,153 @@
+/**
+ * Hands a judged tree to the user as a commit on the run's branch. The same arguments make the same commit, so a crash
+ * anywhere is answered by doing it again; what others did to the branch meanwhile is adopted or kept, never dropped.
+ */
+import { join } from "node:path";
+import type { Accepted } from "../ports.ts";
+import { adopt, keepLost, type Moved } from "./adopt.ts";
+import { branchTip, pointHead, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
+import { readHead } from "./inspect.ts";
+import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
+import { placeOf } from "./start-branch.ts";
+import { copyIndex, putIndex } from "./user-index.ts";
+
+/** How often a branch may move under our hands before it is called a conflict. */
+const MAX_ATTEMPTS = 3;
+
+export interface AcceptRequest {
+  tree: string;
+  message: string;
+  at: number;
+  snapshot: number;
+}
+
+export async function accept(lane: Lane, request: AcceptRequest): Promise<Accepted> {
+  const { branch } = lane.prepared;
+  if (branch === null) return { commit: null, branch: null, adopted: [], warnings: [] };
+  const trouble = troubleWith(lane);
+  if (trouble !== undefined) return conflict(lane, { ...request, branch, warning: trouble });
+  try {
+    return await handOver(lane, { request, branch });
+  } catch (error) {
+    const works = await lane.user.run(["rev-parse", "--git-dir"]);
+    if (works.code === 0) throw error;
+    return conflict(lane, {
+      ...request,
+      branch,
+      warning: `git cannot use the repository any more: ${works.stderr.trim()}`,
+    });
+  }
+}
+
+async function handOver(
+  lane: Lane,
+  { request, branch }: { request: AcceptRequest; branch: string },
+): Promise<Accepted> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const seen = await branchTip(lane, branch);
+    const moved = await moveOf(lane, { seen, request });
+    if (moved.is === "diverged") {
+      const kept = await keepLost(lane, { commit: moved.tip, name: `conflict-${request.snapshot}` });
+      return conflict(lane, { ...request, branch, warning: `${branch} was moved to ${moved.tip}; ${kept}` });
+    }
+    const oid = await place(lane, { request, branch, seen, moved });
+    if (oid === undefined) continue;
+    setRef(lane, { name: "head", oid });
+    lane.memory.pending = { tree: request.tree, changes: new Map() };
+    const warnings = await showToUser(lane, { branch, tree: request.tree });
+    return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };
+  }
+  return conflict(lane, { ...request, branch, warning: `${branch} keeps moving` });
+}
+
+async function moveOf(
+  lane: Lane,
+  { seen, request }: { seen: string | undefined; request: AcceptRequest },
+): Promise<Moved> {
+  const head = getRef(lane, "head");
+  if (seen === head) return { is: "ours", parent: head, have: head, adopted: [], warnings: [] };
+  if (seen === undefined)
+    return {
+      is: "ours",
+      parent: head,
+      have: undefined,
+      adopted: [],
+      warnings: head === undefined ? [] : ["the branch was deleted; it is back"],
+    };
+  return await adopt(lane, { seen, head, request });
+}
+
+/** The commit's name once the branch is there; undefined when the branch moved meanwhile. */
+async function place(
+  lane: Lane,
+  about: {
+    request: AcceptRequest;
+    branch: string;
+    seen: string | undefined;
+    moved: Exclude<Moved, { is: "diverged" }>;
+  },
+): Promise<string | undefined> {
+  const { request, branch, seen, moved } = about;
+  const { tree, message, at } = request;
+  const same = moved.parent !== undefined && (await treeOf(lane, moved.parent)) === tree;
+  const parents = moved.parent === undefined ? [] : [moved.parent];
+  const content = { tree, parents, author: lane.prepared.author, message, at };
+  const oid = same && moved.parent !== undefined ? moved.parent : commit(lane, content);
+  if (oid === seen) return oid;
+  const usual = moved.have !== undefined && moved.have === moved.parent && moved.adopted.length === 0;
+  if (!(usual && !same && sendLoose(lane, content)))
+    await sendCommit(lane, { commit: oid, have: moved.have ?? lane.prepared.origin });
+  return (await updateBranch(lane, { branch, to: oid, from: seen, why: message.split("\n")[0] ?? "" }))
+    ? oid
+    : undefined;
+}
+
+/** HEAD and index, so that the user's `git status` tells the truth. */
+async function showToUser(lane: Lane, { branch, tree }: { branch: string; tree: string }): Promise<string[]> {
+  const head = readHead(lane.prepared.gitDir);
+  const name = `refs/heads/${branch}`;
+  if (head === undefined || !("ref" in head) || head.ref !== name) {
+    const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
+    if (!(await isKnown(lane, head))) return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
+    await pointHead(lane, branch);
+  }
+  const warning = await putIndex(await indexFor(lane, tree), placeOf(lane));
+  return warning === undefined ? [] : [warning];
+}
+
+/** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */
+async function isKnown(lane: Lane, head: ReturnType<typeof readHead>): Promise<boolean> {
+  if (head === undefined) return true;
+  const name = "ref" in head ? head.ref : head.commit;
+  if (!/^(refs\/|[0-9a-f]{40})/.test(name)) return false;
+  const found = await lane.user.run(["rev-parse", "-q", "--verify", `${name}^{commit}`]);
+  if (found.code !== 0) return "ref" in head;
+  const oid = found.stdout.toString("latin1").trim();
+  if (oid === lane.prepared.origin) return true;
+  const tip = getRef(lane, "head") ?? "";
+  return (await lane.privateGit.run(["merge-base", "--is-ancestor", oid, tip])).code === 0;
+}
+
+/** pawl's index where it is at that tree, else a copy brought there; stat data of equal files stays. */
+async function indexFor(lane: Lane, tree: string): Promise<string> {
+  if (lane.memory.indexTree === tree) return lane.layout.index;
+  const index = join(lane.layout.dir, "handover.index");
+  copyIndex(lane.layout.index, index);
+  await lane.view.at({ index }).need(["read-tree", "-m", tree]);
+  return index;
+}
+
+/** The work is kept under a ref of pawl's and a person must look. */
+function conflict(lane: Lane, about: AcceptRequest & { branch: string; warning: string }): Accepted {
+  const head = getRef(lane, "head");
+  const parents = head === undefined ? [] : [head];
+  const oid = commit(lane, {
+    tree: about.tree,
+    parents,
+    author: lane.prepared.author,
+    message: about.message,
+    at: about.at,
+  });
+  const name = keepRef(lane, { name: `salvage/conflict-${about.snapshot}`, oid });
+  return { commit: null, branch: about.branch, adopted: [], warnings: [about.warning], conflict: name };
+}

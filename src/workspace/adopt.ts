@@ -1,0 +1,151 @@
+/**
+ * What to do about a branch that somebody else moved. Its commits are copied in, which re-hashes them, before anything
+ * is concluded from them; the user's own objects only tell how much there would be to copy.
+ */
+import { createHash } from "node:crypto";
+import { commitBytes } from "./objects.ts";
+import { keepRef, type Lane } from "./lane.ts";
+import { copyCommit, copyHistory, cutHistory, parseCommit, readCommit } from "./private-repository.ts";
+
+const MAX_ADOPTED_COMMITS = 2_000;
+
+export type Moved =
+  /** `parent` of our commit; `have`: what the user's repository surely holds of it. */
+  | { is: "ours"; parent: string | undefined; have: string | undefined; adopted: string[]; warnings: string[] }
+  | { is: "diverged"; tip: string };
+
+interface Request {
+  tree: string;
+  message: string;
+  at: number;
+}
+
+export async function adopt(
+  lane: Lane,
+  { seen, head, request }: { seen: string; head: string | undefined; request: Request },
+): Promise<Moved> {
+  if (head === undefined) return await adoptFirst(lane, { seen, request });
+  if (seen === lane.prepared.origin || (await reaches(lane, { from: head, to: seen })))
+    return {
+      is: "ours",
+      parent: head,
+      have: seen,
+      adopted: [],
+      warnings: [`the branch was set back to ${seen}; the run's commits are on it again`],
+    };
+  if (!(await mayDescend(lane, { seen, head }))) return await maybeOlder(lane, { seen, head });
+  await copyHistory({ tip: seen, known: head }, placesOf(lane));
+  const commits = await commitsBetween(lane, { from: seen, to: head });
+  if (commits === undefined) return { is: "diverged", tip: seen };
+  await cutHistory(commits.outer, lane.layout);
+  const adopted = commits.oids;
+  // A crash after our own commit: the last one is not somebody else's.
+  if (await isOurs(lane, { oid: seen, request })) {
+    const before = (await readCommit(seen, lane.privateGit)).parents[0];
+    return { is: "ours", parent: before, have: seen, adopted: adopted.filter((oid) => oid !== seen), warnings: [] };
+  }
+  return { is: "ours", parent: seen, have: seen, adopted, warnings: [] };
+}
+
+/** Keeps somebody's commit with its tree in pawl's repository; says where, or why not. */
+export async function keepLost(lane: Lane, { commit, name }: { commit: string; name: string }): Promise<string> {
+  try {
+    await copyCommit(commit, placesOf(lane));
+    return `that commit is kept as ${keepRef(lane, { name: `lost/${name}`, oid: commit })}`;
+  } catch (error) {
+    return `that commit could not be copied: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** The first commits of a repository that had none. */
+async function adoptFirst(lane: Lane, { seen, request }: { seen: string; request: Request }): Promise<Moved> {
+  await copyCommit(seen, placesOf(lane));
+  const ours = await isOurs(lane, { oid: seen, request });
+  const parent = ours ? (await readCommit(seen, lane.privateGit)).parents[0] : seen;
+  return { is: "ours", parent, have: seen, adopted: ours ? [] : [seen], warnings: [] };
+}
+
+/** Set back to before the base: only the user's own history can tell, and there is nothing new in it. */
+async function maybeOlder(lane: Lane, { seen, head }: { seen: string; head: string }): Promise<Moved> {
+  const base = lane.prepared.origin;
+  const older = base !== null && (await lane.user.run(["merge-base", "--is-ancestor", seen, base])).code === 0;
+  if (!older) return { is: "diverged", tip: seen };
+  return { is: "ours", parent: head, have: base, adopted: [], warnings: [`the branch was set back to ${seen}`] };
+}
+
+async function mayDescend(lane: Lane, { seen, head }: { seen: string; head: string }): Promise<boolean> {
+  if ((await lane.user.run(["merge-base", "--is-ancestor", head, seen])).code !== 0) return false;
+  const limit = `--max-count=${MAX_ADOPTED_COMMITS + 1}`;
+  const counted = await lane.user.run(["rev-list", "--count", limit, seen, `^${head}`]);
+  return counted.code === 0 && Number(counted.stdout.toString().trim()) <= MAX_ADOPTED_COMMITS;
+}
+
+/**
+ * The commits from `from` down to `to`; undefined when they do not lead there. The user's repository only suggests which
+ * commits to look at: their content, and so their parents, come from the re-hashed copies.
+ */
+async function commitsBetween(
+  lane: Lane,
+  { from, to }: { from: string; to: string },
+): Promise<{ oids: string[]; outer: string[] } | undefined> {
+  const hint = await lane.user.need(["rev-list", from, `^${to}`]);
+  const parentsOf = await readParents(lane, hint);
+  const oids = new Set<string>();
+  const edges: [child: string, parent: string][] = [];
+  for (const queue = [from]; queue.length > 0;) {
+    const oid = queue.shift() ?? "";
+    const parents = parentsOf.get(oid);
+    if (parents === undefined || oids.has(oid)) continue;
+    oids.add(oid);
+    queue.push(...parents);
+    for (const parent of parents) if (!parentsOf.has(parent)) edges.push([oid, parent]);
+  }
+  if (!edges.some(([, parent]) => parent === to)) return undefined;
+  const present = await presentCommits(
+    lane,
+    edges.map(([, parent]) => parent),
+  );
+  return {
+    oids: [...oids].toReversed(),
+    outer: edges.filter(([, parent]) => !present.has(parent)).map(([oid]) => oid),
+  };
+}
+
+async function readParents(lane: Lane, oids: string): Promise<Map<string, string[]>> {
+  const format = "--batch=%(objectname) %(objecttype) %(objectsize)";
+  const output = (await lane.privateGit.run(["cat-file", format], { input: `${oids}\n` })).stdout;
+  const parentsOf = new Map<string, string[]>();
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf(10, at);
+    const [oid = "", type, size = "0"] = output.toString("latin1", at, end).split(" ");
+    if (type === "missing") {
+      at = end + 1;
+      continue;
+    }
+    const bodyEnd = end + 1 + Number(size);
+    if (type === "commit") parentsOf.set(oid, parseCommit(output.toString("utf8", end + 1, bodyEnd)).parents);
+    at = bodyEnd + 1;
+  }
+  return parentsOf;
+}
+
+async function presentCommits(lane: Lane, oids: readonly string[]): Promise<Set<string>> {
+  const result = await lane.privateGit.need(["cat-file", "--batch-check"], { input: `${oids.join("\n")}\n` });
+  const found = result.split("\n").filter((line) => line.includes(" commit "));
+  return new Set(found.map((line) => line.split(" ")[0] ?? ""));
+}
+
+async function reaches(lane: Lane, { from, to }: { from: string; to: string }): Promise<boolean> {
+  return (await lane.privateGit.run(["merge-base", "--is-ancestor", to, from])).code === 0;
+}
+
+async function isOurs(lane: Lane, { oid, request }: { oid: string; request: Request }): Promise<boolean> {
+  const { parents } = await readCommit(oid, lane.privateGit);
+  const body = commitBytes({ ...request, parents, author: lane.prepared.author });
+  const whole = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body]);
+  return createHash(lane.prepared.objectFormat).update(whole).digest("hex") === oid;
+}
+
+function placesOf(lane: Lane): Parameters<typeof copyCommit>[1] {
+  return { lane: lane.layout, view: lane.view, privateGit: lane.privateGit, userObjects: lane.prepared.objects };
+}

@@ -1,0 +1,51 @@
+/** Names of branches: which are allowed, which is free, and what a goal is called as one. */
+import { UsageError } from "../errors.ts";
+import { userGit, type Environment } from "./user-git.ts";
+
+const MAX_SLUG_CHARACTERS = 40;
+const PREFIX = "pawl";
+
+/** A goal in a few words that are a branch name on every system. */
+export function branchSlug(goal: string): string {
+  const words = goal
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  const cut = words.slice(0, MAX_SLUG_CHARACTERS + 1);
+  const whole = cut.length > MAX_SLUG_CHARACTERS ? cut.slice(0, Math.max(cut.lastIndexOf("-"), 1)) : cut;
+  return whole.slice(0, MAX_SLUG_CHARACTERS).replace(/-+$/, "") || "run";
+}
+
+/** `pawl/<slug>`, or the first free of `-2`, `-3`, …; `pawl-<slug>` where a branch called `pawl` is in the way. */
+export async function freeBranchName(
+  slug: string,
+  { repository, environment = process.env }: { repository: string; environment?: Environment },
+): Promise<string> {
+  const listed = await userGit(["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"], {
+    cwd: repository,
+    environment,
+  });
+  const taken = new Set(listed.stdout.toString("utf8").split("\n").filter(Boolean));
+  const prefix = taken.has(PREFIX) ? `${PREFIX}-` : `${PREFIX}/`;
+  for (let k = 1; ; k += 1) {
+    const name = `${prefix}${slug}${k === 1 ? "" : `-${k}`}`;
+    if (!taken.has(name) && ![...taken].some((other) => other.startsWith(`${name}/`))) return checkedBranch(name);
+  }
+}
+
+export function checkedBranch(name: string): string {
+  if (isBranchName(name)) return name;
+  throw new UsageError(`${JSON.stringify(name)} cannot be a branch name`, {
+    hint: "Use letters, digits, '-', '_' and '/'; see `git help check-ref-format`.",
+  });
+}
+
+/** The rules of `git check-ref-format --branch`, where `-`, `HEAD` and `@{…}` mean something else. */
+export function isBranchName(name: string): boolean {
+  if (name === "" || name === "@" || name === "HEAD" || name.startsWith("-") || name.endsWith(".")) return false;
+  // eslint-disable-next-line no-control-regex -- control characters are exactly what git refuses
+  if (/[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{/.test(name)) return false;
+  return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
+}

@@ -1,0 +1,119 @@
+/** The user's repository as pawl writes it: objects, one branch, HEAD. No hook runs and no setting of it names a program. */
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gitFailed, pipe } from "./git.ts";
+import type { Lane, Memory } from "./lane.ts";
+import { commitBytes, copyLoose, readLoose, treeEntries, writeLoose, type CommitRequest } from "./objects.ts";
+import { isWithin } from "./user-git.ts";
+
+const OID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+/** Above it one pack is faster than single files. */
+const MAX_LOOSE_COPIES = 64;
+
+/** Why the user's repository must not be written any more: an agent took it away or led it elsewhere. */
+export function troubleWith({ prepared }: Lane): string | undefined {
+  const { gitDir, commonDir, objects, refs, branch } = prepared;
+  for (const dir of new Set([gitDir, commonDir])) {
+    const stats = lstatSync(dir, { throwIfNoEntry: false });
+    if (stats === undefined) return `${dir} was deleted`;
+    if (!stats.isDirectory() || realpathSync(dir) !== dir) return `${dir} was replaced by something else`;
+  }
+  for (const [name, real] of [
+    ["objects", objects],
+    ["refs", refs],
+  ] as const) {
+    const path = join(commonDir, name);
+    if (!existsSync(path) || realpathSync(path) !== real) return `${path} was replaced by something else`;
+  }
+  if (!existsSync(join(gitDir, "HEAD"))) return `${join(gitDir, "HEAD")} was deleted`;
+  let parent = dirname(join(commonDir, "refs/heads", branch ?? ""));
+  while (!existsSync(parent)) parent = dirname(parent);
+  return isWithin(realpathSync(parent), refs) ? undefined : `${parent} leads out of the repository`;
+}
+
+export async function branchTip(lane: Lane, branch: string): Promise<string | undefined> {
+  const loose = looseTip(join(lane.prepared.commonDir, "refs/heads", branch));
+  if (loose !== undefined) return loose;
+  const found = await lane.user.run(["rev-parse", "-q", "--verify", `refs/heads/${branch}`]);
+  return found.code === 0 ? found.stdout.toString("latin1").trim() : undefined;
+}
+
+function looseTip(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, "latin1").trim();
+    return OID.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** False when the branch is not at `from` any more. */
+export async function updateBranch(
+  lane: Lane,
+  { branch, to, from, why }: { branch: string; to: string; from: string | undefined; why: string },
+): Promise<boolean> {
+  const nothing = "0".repeat(to.length);
+  const args = ["update-ref", "-m", `pawl: ${why}`, `refs/heads/${branch}`, to, from ?? nothing];
+  const result = await lane.user.run(args);
+  if (result.code === 0) return true;
+  if ((await branchTip(lane, branch)) === from) throw gitFailed(args, result);
+  return false;
+}
+
+export async function pointHead(lane: Lane, branch: string): Promise<void> {
+  const path = join(lane.prepared.gitDir, "HEAD");
+  const name = `refs/heads/${branch}`;
+  if (existsSync(path) && readFileSync(path, "latin1").trim() === `ref: ${name}`) return;
+  await lane.user.need(["symbolic-ref", "-m", "pawl: start", "HEAD", name]);
+}
+
+/** Sends a commit of the private repository with all that `have` (a commit the user has) does not bring. */
+export async function sendCommit(lane: Lane, { commit, have }: { commit: string; have: string | null }): Promise<void> {
+  await pipe(
+    {
+      git: lane.privateGit,
+      args: ["pack-objects", "-q", "--stdout", "--revs", "--thin"],
+      input: `${commit}\n${have === null ? "" : `^${have}\n`}`,
+    },
+    { git: lane.user, args: ["unpack-objects", "-q"] },
+  );
+}
+
+/** The usual small change without a git process: true when every object was at hand as a file of its own. */
+export function sendLoose(lane: Lane, request: CommitRequest): boolean {
+  const { prepared, memory } = lane;
+  const from = join(lane.layout.privateGit, "objects");
+  const oids = prepared.shared ? undefined : looseObjects(memory, { tree: request.tree, from, lane });
+  if (oids === undefined || oids.length > MAX_LOOSE_COPIES) return false;
+  if (!copyLoose(oids, { from, to: prepared.objects })) return false;
+  writeLoose(prepared.objects, { type: "commit", body: commitBytes(request), format: prepared.objectFormat });
+  return true;
+}
+
+/** Blobs of the pending changes and the trees on their paths. */
+function looseObjects(
+  { pending }: Memory,
+  { tree, from, lane }: { tree: string; from: string; lane: Lane },
+): string[] | undefined {
+  if (pending === undefined || pending.tree !== tree || pending.changes.size > MAX_LOOSE_COPIES) return undefined;
+  const dirs = new Set([...pending.changes.keys()].flatMap(parents));
+  const oids = new Set<string>();
+  const visit = (dir: string, oid: string): boolean => {
+    const loose = readLoose(from, oid);
+    if (loose === undefined) return false;
+    oids.add(oid);
+    for (const entry of treeEntries(loose.body, lane.prepared.objectFormat)) {
+      const path = dir === "" ? entry.name : `${dir}/${entry.name}`;
+      if (entry.mode === "40000" && dirs.has(path) && !visit(path, entry.oid)) return false;
+      // By path: a blob that was pending once may have been replaced since.
+      if (pending.changes.has(path) && entry.mode !== "160000" && entry.mode !== "40000") oids.add(entry.oid);
+    }
+    return true;
+  };
+  return visit("", tree) ? [...oids] : undefined;
+}
+
+function parents(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}

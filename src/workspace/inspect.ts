@@ -1,0 +1,107 @@
+/** What the user's repository is right now. Pure reading; the command line refuses bad places with it. */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { UsageError } from "../errors.ts";
+import type { ObjectFormat } from "./objects.ts";
+import { userGit, type Environment } from "./user-git.ts";
+
+export type Head =
+  | { is: "branch"; branch: string; commit: string; tree: string }
+  | { is: "detached"; commit: string; tree: string }
+  /** No commit yet. */
+  | { is: "unborn"; branch: string };
+
+export type InProgress = "merge" | "rebase" | "cherry-pick" | "revert";
+
+export interface RepositoryFacts {
+  /** Real paths. `gitDir` and `commonDir` differ in a linked worktree. */
+  topLevel: string;
+  gitDir: string;
+  commonDir: string;
+  linkedWorktree: boolean;
+  shallow: boolean;
+  objectFormat: ObjectFormat;
+  head: Head;
+  inProgress: InProgress | null;
+}
+
+const PROGRESS_MARKS: readonly (readonly [string, InProgress])[] = [
+  ["MERGE_HEAD", "merge"],
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+];
+
+/** In this order in the output; the last fails where there is no work tree. */
+const WHERE = [
+  "--is-bare-repository",
+  "--is-inside-git-dir",
+  "--absolute-git-dir",
+  "--git-common-dir",
+  "--show-object-format",
+  "--show-toplevel",
+];
+
+const NOT_A_REPOSITORY_HINT = "Run pawl inside a git repository, or make one with `git init`.";
+
+/** UsageError when `cwd` is not inside the work tree of a git repository. */
+export async function inspectRepository(
+  cwd: string,
+  { environment = process.env }: { environment?: Environment } = {},
+): Promise<RepositoryFacts> {
+  const place = { cwd, environment };
+  const [where, symbolic, tips] = await Promise.all([
+    userGit(["rev-parse", ...WHERE], place),
+    userGit(["symbolic-ref", "-q", "HEAD"], place),
+    userGit(["rev-parse", "-q", "--verify", "HEAD^{commit}"], place),
+  ]).catch((error: unknown) => {
+    if (existsSync(cwd)) throw error;
+    throw new UsageError(`${cwd} does not exist`, { hint: NOT_A_REPOSITORY_HINT });
+  });
+  const [bare, insideGitDir, gitDir, commonDir, format, topLevel] = where.stdout.toString("utf8").split("\n");
+  if (bare === "true")
+    throw new UsageError(`${cwd} is a bare repository: there are no files to work on`, {
+      hint: "Run pawl in a clone or a worktree of it.",
+    });
+  if (insideGitDir === "true")
+    throw new UsageError(`${cwd} is inside a .git directory`, { hint: "Run pawl in the repository's work tree." });
+  if (where.code !== 0 || gitDir === undefined || commonDir === undefined || !topLevel)
+    throw new UsageError(refusal(cwd, where.stderr), { hint: NOT_A_REPOSITORY_HINT });
+  const realGitDir = realpathSync(gitDir);
+  const realCommonDir = realpathSync(isAbsolute(commonDir) ? commonDir : resolve(cwd, commonDir));
+  return {
+    topLevel: realpathSync(topLevel),
+    gitDir: realGitDir,
+    commonDir: realCommonDir,
+    linkedWorktree: realGitDir !== realCommonDir,
+    shallow: existsSync(join(realCommonDir, "shallow")),
+    objectFormat: format === "sha256" ? "sha256" : "sha1",
+    head: await headOf({ symbolic: symbolic.stdout.toString().trim(), tip: tips.stdout.toString().trim(), ...place }),
+    inProgress: PROGRESS_MARKS.find(([name]) => existsSync(join(realGitDir, name)))?.[1] ?? null,
+  };
+}
+
+async function headOf(about: { symbolic: string; tip: string; cwd: string; environment: Environment }): Promise<Head> {
+  const branch = about.symbolic.replace(/^refs\/heads\//, "");
+  if (about.tip === "") return { is: "unborn", branch };
+  const tree = (await userGit(["rev-parse", `${about.tip}^{tree}`], about)).stdout.toString().trim();
+  if (branch === "") return { is: "detached", commit: about.tip, tree };
+  return { is: "branch", branch, commit: about.tip, tree };
+}
+
+/** The state of HEAD now, without a git process in the usual case; `undefined` when it cannot be read. */
+export function readHead(gitDir: string): { ref: string } | { commit: string } | undefined {
+  try {
+    const text = readFileSync(join(gitDir, "HEAD"), "utf8").trim();
+    return text.startsWith("ref: ") ? { ref: text.slice("ref: ".length).trim() } : { commit: text };
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(cwd: string, stderr: string): string {
+  if (stderr.includes("dubious ownership")) return `git refuses ${cwd}: it belongs to another user`;
+  if (stderr.includes("not a git repository")) return `${cwd} is not in a git repository`;
+  return `${cwd} is not a usable git repository: ${stderr.trim().split("\n")[0] ?? ""}`;
+}

@@ -1,0 +1,135 @@
+/** One lane's hold on its workspace: places, git processes, what `prepare` found, and what is known between calls. */
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { TerminalError } from "../errors.ts";
+import type { Base } from "../ports.ts";
+import type { WorkspaceSpec } from "../spec.ts";
+import { openGit, type Git } from "./git.ts";
+import type { LaneLayout } from "./layout.ts";
+import {
+  commitBytes,
+  EMPTY_TREE,
+  readRef,
+  writeLoose,
+  writeRef,
+  type CommitRequest,
+  type ObjectFormat,
+} from "./objects.ts";
+import { PAWL, type Person } from "./objects.ts";
+import { readCommit } from "./private-repository.ts";
+
+/** What `prepare` fixed for the whole run; a file in pawl's state. */
+export interface Prepared {
+  v: 1;
+  base: Base;
+  /** HEAD's commit before the run touched anything. */
+  origin: string | null;
+  /** Where accepted work goes; null when nothing is committed. */
+  branch: string | null;
+  gitDir: string;
+  commonDir: string;
+  /** The user's object directory and refs, as real paths. */
+  objects: string;
+  refs: string;
+  objectFormat: ObjectFormat;
+  author: Person;
+  /** PATH for git and filters. */
+  path: string;
+  shared: boolean;
+  /** Submodules of the base (bytes). */
+  gitlinks: string[];
+  /** Dependency folders that were copied for checks (bytes). */
+  dependencies: string[];
+  /** For the first snapshot: what it will not see. */
+  warnings: string[];
+}
+
+export interface Lane {
+  readonly layout: LaneLayout;
+  readonly run: string;
+  readonly spec: WorkspaceSpec;
+  readonly prepared: Prepared;
+  /** The workspace with the frozen settings, pawl's index and pawl's objects. */
+  readonly view: Git;
+  readonly privateGit: Git;
+  /** The user's refs. Their settings are read, so only commands that touch refs and objects by name. */
+  readonly user: Git;
+  readonly memory: Memory;
+}
+
+/** Shortcuts only: everything here can be found out again. */
+export interface Memory {
+  /** The tree of pawl's index. */
+  indexTree?: string | undefined;
+  /** What the user's branch lacks of `tree`: changed paths with their blobs. */
+  pending?: { tree: string; changes: Map<string, string | null> } | undefined;
+  nestedTrees: Map<string, string>;
+}
+
+export function openLane(about: { layout: LaneLayout; run: string; spec: WorkspaceSpec; prepared: Prepared }): Lane {
+  const { layout, run, spec, prepared } = about;
+  const place = { home: layout.home, globalConfig: layout.globalConfig, path: prepared.path, run };
+  return {
+    ...about,
+    view: openGit({
+      ...place,
+      gitDir: layout.view,
+      objects: join(layout.privateGit, "objects"),
+      workTree: spec.path,
+      index: layout.index,
+    }),
+    privateGit: openGit({ ...place, gitDir: layout.privateGit }),
+    user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir }),
+    memory: { nestedTrees: new Map() },
+  };
+}
+
+export function readPrepared(layout: LaneLayout): Prepared | undefined {
+  return existsSync(layout.prepared) ? (JSON.parse(readFileSync(layout.prepared, "utf8")) as Prepared) : undefined;
+}
+
+export function emptyTree(lane: Lane): string {
+  return EMPTY_TREE[lane.prepared.objectFormat];
+}
+
+/** Commits into the private repository. */
+export function commit(lane: Lane, request: Omit<CommitRequest, "author"> & { author?: Person }): string {
+  return writeLoose(join(lane.layout.privateGit, "objects"), {
+    type: "commit",
+    body: commitBytes({ author: PAWL, ...request }),
+    format: lane.prepared.objectFormat,
+  });
+}
+
+/** `name` below the lane's own refs, e.g. `snap/3`. */
+export function getRef(lane: Lane, name: string): string | undefined {
+  return readRef(lane.layout.privateGit, `${lane.layout.refs}/${name}`);
+}
+
+export function setRef(lane: Lane, { name, oid }: { name: string; oid: string }): void {
+  writeRef(lane.layout.privateGit, { name: `${lane.layout.refs}/${name}`, oid });
+}
+
+/** Under a name of its own when that one is taken by something else: what is named here must never be dropped. */
+export function keepRef(lane: Lane, { name, oid }: { name: string; oid: string }): string {
+  for (let k = 1; ; k += 1) {
+    const free = k === 1 ? name : `${name}.${k}`;
+    const there = getRef(lane, free);
+    if (there === undefined) setRef(lane, { name: free, oid });
+    if (there === undefined || there === oid) return free;
+  }
+}
+
+export async function treeOf(lane: Lane, oid: string): Promise<string> {
+  return (await readCommit(oid, lane.privateGit)).tree;
+}
+
+/** The workspace directory itself: one that was deleted is an empty one, one that became a link is refused. */
+export function ensureWorkspace(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) mkdirSync(path, { recursive: true });
+  else if (!stats.isDirectory() || realpathSync(path) !== path)
+    throw new TerminalError(`${path} is not the directory any more that the run began with`, {
+      hint: "Put the directory back in its place, then resume; all snapshots are safe.",
+    });
+}

@@ -1,0 +1,65 @@
+/** Where things of a workspace lie in pawl's state, and what the private repository's refs are called. */
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import { UsageError } from "../errors.ts";
+
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
+
+export interface RepositoryLayout {
+  /** One per user repository. */
+  root: string;
+  privateGit: string;
+  /** Serialises what runs of one repository share: the `shallow` file, worktrees. */
+  lock: string;
+}
+
+export interface LaneLayout extends RepositoryLayout {
+  dir: string;
+  /** A git directory without objects and refs: the frozen settings of this lane. */
+  view: string;
+  index: string;
+  /** HOME of every git and filter process. */
+  home: string;
+  globalConfig: string;
+  /** What `prepare` is about to do, and what it did. */
+  preparing: string;
+  prepared: string;
+  verify: string;
+  verifyIndex: string;
+  nested: string;
+  /** Prefix of this lane's refs. */
+  refs: string;
+}
+
+export function repositoryLayout({ stateDir, repository }: { stateDir: string; repository: string }): RepositoryLayout {
+  const root = join(stateDir, "repos", hashOf(realpathSync(repository)));
+  return { root, privateGit: join(root, "private.git"), lock: join(root, "lock") };
+}
+
+export function laneLayout(about: { stateDir: string; repository: string; run: string; lane: string }): LaneLayout {
+  for (const name of [about.run, about.lane]) {
+    if (!SAFE_NAME.test(name) || name.includes("..") || name.endsWith(".lock") || name.endsWith("."))
+      throw new UsageError(`"${name}" cannot be a run or lane name`, { hint: "Use letters, digits, '-' and '_'." });
+  }
+  const repository = repositoryLayout(about);
+  const dir = join(repository.root, "runs", about.run, about.lane);
+  return {
+    ...repository,
+    dir,
+    view: join(dir, "view"),
+    index: join(dir, "index"),
+    home: join(dir, "home"),
+    globalConfig: join(dir, "home", "gitconfig"),
+    preparing: join(dir, "preparing.json"),
+    prepared: join(dir, "prepared.json"),
+    verify: join(dir, "verify"),
+    verifyIndex: join(dir, "verify.index"),
+    nested: join(dir, "nested"),
+    refs: `refs/pawl/${about.run}/${about.lane}`,
+  };
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}

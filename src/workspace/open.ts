@@ -1,0 +1,76 @@
+/** The Workspace port on git: one lane's directory, with pawl's private repository beside it. */
+import { realpathSync } from "node:fs";
+import { TerminalError } from "../errors.ts";
+import type { Workspace } from "../ports.ts";
+import type { WorkspaceSpec } from "../spec.ts";
+import { accept } from "./accept.ts";
+import { diffTrees } from "./diff.ts";
+import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
+import { laneLayout } from "./layout.ts";
+import { prepare } from "./prepare.ts";
+import { restore } from "./restore.ts";
+import { snapshot } from "./snapshot.ts";
+import { clearOwnLock } from "./take-tree.ts";
+import type { Environment } from "./user-git.ts";
+import { verifyTrees, type VerifyTrees } from "./verify-tree.ts";
+
+export interface WorkspaceRequest {
+  spec: WorkspaceSpec;
+  run: string;
+  lane: string;
+  stateDir: string;
+  /** The user's own (HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_*): where their git settings are found. */
+  environment: Environment;
+}
+
+/** The caller holds the workspace's lock while methods that change something run. */
+export async function openWorkspace(request: WorkspaceRequest): Promise<Workspace> {
+  const { run, environment } = request;
+  const layout = laneLayout({ ...request, repository: request.spec.repository });
+  const spec = { ...request.spec, path: realpathSync(request.spec.path) };
+  let open: { lane: Lane; trees: VerifyTrees } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const opened = async (): Promise<{ lane: Lane; trees: VerifyTrees }> => {
+    if (open !== undefined) return open;
+    const prepared = readPrepared(layout);
+    if (prepared === undefined)
+      throw new TerminalError(`the workspace of run ${run} was never prepared`, { hint: "Start the run again." });
+    await clearOwnLock(layout.index);
+    const lane = openLane({ layout, run, spec, prepared });
+    return (open ??= { lane, trees: verifyTrees(lane) });
+  };
+  /** One at a time: they share pawl's index. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    path: spec.path,
+    prepare: () => inTurn(async () => (await prepare({ layout, run, spec, environment })).base),
+    snapshot: (n, about) => inTurn(async () => await snapshot((await opened()).lane, n, about)),
+    diff: async (fromTree, toTree, maxBytes) =>
+      await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),
+    accept: (asked) => inTurn(async () => await accept((await opened()).lane, asked)),
+    restore: (to, about) =>
+      inTurn(async () => {
+        const { lane } = await opened();
+        return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
+      }),
+    verifyTree: async (tree) => await (await opened()).trees.open(tree),
+    close: async () => {
+      await Promise.allSettled([last, open?.trees.settled()]);
+    },
+  };
+}
+
+/** Of snapshot `n`; 0 without a snapshot of that number is the base. */
+export async function snapshotTree(lane: Lane, n: number): Promise<string> {
+  const oid = getRef(lane, `snap/${n}`);
+  if (oid !== undefined) return await treeOf(lane, oid);
+  if (n === 0) return lane.prepared.base.tree;
+  throw new TerminalError(`snapshot ${n} of run ${lane.run} is not in pawl's repository`, {
+    hint: "Its state was removed or damaged; `pawl show` lists what is left.",
+  });
+}

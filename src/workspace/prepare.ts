@@ -1,0 +1,189 @@
+/**
+ * The first effect of a run: freezes the settings, copies the base into pawl's repository, makes the branch. What is
+ * about to be done is written down before the user's repository is touched, so that every step can be repeated.
+ */
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { UsageError } from "../errors.ts";
+import { writeDurably } from "../platform/files.ts";
+import type { Base } from "../ports.ts";
+import type { WorkspaceSpec } from "../spec.ts";
+import { checkedBranch } from "./branch.ts";
+import { copyDependencies } from "./dependencies.ts";
+import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
+import { openLane, readPrepared, type Lane, type Prepared } from "./lane.ts";
+import type { LaneLayout } from "./layout.ts";
+import { EMPTY_TREE, makeDirsDurably } from "./objects.ts";
+import { copyCommit, copyObjects, initPrivateRepository } from "./private-repository.ts";
+import { indexNumbers } from "./numbers.ts";
+import { NO_CAPS, scan, shown } from "./scan.ts";
+import { freezeSettings, type Frozen } from "./settings.ts";
+import { snapshotNested } from "./nested.ts";
+import { startBranch, type Intent } from "./start-branch.ts";
+import { clearOwnLock } from "./take-tree.ts";
+import { copyIndex } from "./user-index.ts";
+import type { Environment } from "./user-git.ts";
+
+const SHOWN_PATHS = 3;
+
+export interface PrepareRequest {
+  layout: LaneLayout;
+  run: string;
+  spec: WorkspaceSpec;
+  environment: Environment;
+}
+
+export async function prepare(request: PrepareRequest): Promise<Prepared> {
+  const { layout } = request;
+  const done = readPrepared(layout);
+  if (done !== undefined) return done;
+  const facts = await inspectRepository(request.spec.path, { environment: request.environment });
+  refuseUnusable(request, facts);
+  makeDirsDurably(layout.dir);
+  await clearOwnLock(layout.index);
+  initPrivateRepository(layout, facts.objectFormat);
+  const frozen = await freezeSettings(layout, {
+    facts,
+    workspace: request.spec.path,
+    environment: request.environment,
+  });
+  const intended = readIntent(layout, facts, request.spec);
+  const head = intended?.head ?? facts.head;
+  const lane = openLane({ ...request, prepared: firstDraft({ facts, frozen, head, request }) });
+  const places = { lane: layout, view: lane.view, privateGit: lane.privateGit, userObjects: lane.prepared.objects };
+  if (head.is !== "unborn") await copyCommit(head.commit, places);
+  takeUserIndex(layout, facts);
+  const staged = await stagedChanges(lane);
+  await copyObjects(
+    staged.map(({ blob }) => blob).filter((blob) => blob !== null),
+    places,
+  );
+  const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
+  const dependencies = await copyDependencies(lane.view, layout.verify);
+  const { gitlinks, warnings } = await trackedOddities(lane);
+  const prepared = await startBranch(
+    { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, warnings } },
+    intent,
+  );
+  writeDurably(layout.prepared, JSON.stringify(prepared));
+  return prepared;
+}
+
+function refuseUnusable({ spec }: PrepareRequest, facts: RepositoryFacts): void {
+  if (facts.topLevel !== spec.path)
+    throw new UsageError(`${spec.path} is not the top level of its repository (${facts.topLevel})`, {
+      hint: "Give the top level as the workspace.",
+    });
+  if (facts.inProgress !== null)
+    throw new UsageError(`a ${facts.inProgress} is in progress in ${spec.path}`, {
+      hint: `Finish it or run \`git ${facts.inProgress} --abort\` first.`,
+    });
+  if (spec.commit === "current" && facts.head.is === "detached")
+    throw new UsageError("HEAD is detached: there is no current branch to commit to", {
+      hint: "Check out a branch, or leave --current-branch out.",
+    });
+  if (spec.commit === "branch") checkedBranch(spec.branch ?? "");
+}
+
+function firstDraft(about: { facts: RepositoryFacts; frozen: Frozen; head: Head; request: PrepareRequest }): Prepared {
+  const { facts, frozen, head, request } = about;
+  const empty = EMPTY_TREE[facts.objectFormat];
+  const base: Base = {
+    commit: head.is === "unborn" ? null : head.commit,
+    tree: head.is === "unborn" ? empty : head.tree,
+    branch: head.is === "detached" ? null : head.branch,
+    detached: head.is === "detached",
+  };
+  return {
+    v: 1,
+    base,
+    origin: base.commit,
+    branch: branchOf(request.spec, base),
+    gitDir: facts.gitDir,
+    commonDir: facts.commonDir,
+    objects: realpathSync(join(facts.commonDir, "objects")),
+    refs: realpathSync(join(facts.commonDir, "refs")),
+    objectFormat: facts.objectFormat,
+    author: frozen.author,
+    path: frozen.path,
+    shared: frozen.shared,
+    gitlinks: [],
+    dependencies: [],
+    warnings: [],
+  };
+}
+
+function branchOf(spec: WorkspaceSpec, base: Base): string | null {
+  switch (spec.commit) {
+    case "branch":
+      return spec.branch ?? null;
+    case "current":
+      return base.branch;
+    case "none":
+      return null;
+  }
+}
+
+/** The intent of an earlier attempt holds only while HEAD is where that attempt found or put it. */
+function readIntent(layout: LaneLayout, { head }: RepositoryFacts, spec: WorkspaceSpec): Intent | undefined {
+  if (!existsSync(layout.preparing)) return undefined;
+  const intent = JSON.parse(readFileSync(layout.preparing, "utf8")) as Intent;
+  const onOurs =
+    head.is !== "detached" && head.branch === (spec.commit === "branch" ? spec.branch : headBranch(intent.head));
+  return onOurs || JSON.stringify(head) === JSON.stringify(intent.head) ? intent : undefined;
+}
+
+function headBranch(head: Head): string | undefined {
+  return head.is === "detached" ? undefined : head.branch;
+}
+
+/** pawl's index starts as the user's: flags, sparse entries and stat data are all there. */
+function takeUserIndex(layout: LaneLayout, { gitDir }: RepositoryFacts): void {
+  const from = join(gitDir, "index");
+  rmSync(layout.index, { force: true });
+  if (!existsSync(from)) return;
+  copyIndex(from, layout.index);
+  const shared = /sharedindex\.[0-9a-f]{40,64}/;
+  for (const name of readdirSync(gitDir)) if (shared.test(name)) copyIndex(join(gitDir, name), join(layout.view, name));
+}
+
+/** What the user's index holds that HEAD does not; the new blobs are copied in, or pawl's index would be hollow. */
+async function stagedChanges(lane: Lane): Promise<{ path: string; blob: string | null }[]> {
+  return (await indexNumbers(lane.view, lane.prepared.base.tree, { counted: false })).changes;
+}
+
+async function makeIntent(lane: Lane, { head, staged }: { head: Head; staged: string[] }): Promise<Intent> {
+  const found = await scan(lane.view, NO_CAPS);
+  const paths = [...new Set([...staged, ...found.update, ...found.drop, ...found.nested])];
+  if (paths.length > 0 && !lane.spec.allowDirty) {
+    const names = paths.slice(0, SHOWN_PATHS).map(shown).join(", ");
+    const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
+    throw new UsageError(`${lane.spec.path} has uncommitted changes: ${names}${more}`, {
+      hint: "Commit or stash them, or pass --allow-dirty to make them the run's first commit.",
+    });
+  }
+  const intent: Intent = { head, dirty: paths.length > 0, at: Date.now() };
+  writeDurably(lane.layout.preparing, JSON.stringify(intent));
+  return intent;
+}
+
+/** Submodules, and files whose changes the user told git not to look at. */
+async function trackedOddities(lane: Lane): Promise<{ gitlinks: string[]; warnings: string[] }> {
+  const listed = (await lane.view.run(["ls-files", "-z", "-s", "-v"])).stdout.toString("latin1").split("\0");
+  const pathOf = (line: string) => line.slice(line.indexOf("\t") + 1);
+  const gitlinks = listed.filter((line) => line.slice(2).startsWith("160000 ")).map(pathOf);
+  const hidden = listed.filter((line) => /^[a-z] /.test(line)).map(pathOf);
+  if (gitlinks.length > 0) await snapshotNested(withGitlinks(lane, gitlinks), baselineRequest);
+  if (hidden.length === 0) return { gitlinks, warnings: [] };
+  const names = hidden.slice(0, SHOWN_PATHS).map(shown).join(", ");
+  return {
+    gitlinks,
+    warnings: [`${hidden.length} files are marked assume-unchanged, changes in them are not seen: ${names}`],
+  };
+}
+
+const baselineRequest = { found: [], name: "base", at: 0, caps: NO_CAPS };
+
+function withGitlinks(lane: Lane, gitlinks: string[]): Lane {
+  return { ...lane, prepared: { ...lane.prepared, gitlinks } };
+}

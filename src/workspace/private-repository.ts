@@ -1,0 +1,105 @@
+/**
+ * pawl's own repository beside the user's. It borrows nothing: what it holds was copied in through `index-pack`, which
+ * re-hashes every object, so neither the user's `gc` nor an agent's forged object can reach a snapshot.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TerminalError } from "../errors.ts";
+import { makePrivateDir, writeDurably } from "../platform/files.ts";
+import { pipe, type Git } from "./git.ts";
+import type { LaneLayout } from "./layout.ts";
+import { withLock } from "./lock.ts";
+import { readLoose, readRef, writeRef, type ObjectFormat } from "./objects.ts";
+
+/** The base of the run before: what it shares with the next base is not copied again. */
+const LAST_BASE = "refs/pawl-last-base";
+
+export function initPrivateRepository(lane: LaneLayout, format: ObjectFormat): void {
+  const git = lane.privateGit;
+  for (const dir of ["objects/info", "objects/pack", "refs/heads", "info"]) makePrivateDir(join(git, dir));
+  if (existsSync(join(git, "HEAD"))) return;
+  const extension = format === "sha1" ? "" : "[extensions]\n\tobjectformat = sha256\n";
+  const version = format === "sha1" ? 0 : 1;
+  writeDurably(join(git, "config"), `[core]\n\trepositoryformatversion = ${version}\n\tbare = true\n${extension}`);
+  writeDurably(join(git, "HEAD"), "ref: refs/heads/none\n");
+}
+
+/** `view` names the lane's git with the private objects; `userObjects` is only ever read through `pack-objects`. */
+interface CopyPlaces {
+  lane: LaneLayout;
+  view: Git;
+  privateGit: Git;
+  userObjects: string;
+}
+
+/** One commit with its whole tree, without its history. */
+export async function copyCommit(commit: string, places: CopyPlaces): Promise<void> {
+  const { lane } = places;
+  if (await isComplete(commit, places)) return await cutHistory([commit], lane);
+  await cutHistory([commit], lane);
+  const before = readRef(lane.privateGit, LAST_BASE);
+  const have = before === undefined ? "" : `^${before}\n`;
+  try {
+    await copyPack(`--shallow ${commit}\n${commit}\n${have}`, places);
+  } catch (error) {
+    // The base before may be gone from the user's repository.
+    if (have === "") throw error;
+    await copyPack(`--shallow ${commit}\n${commit}\n`, places);
+  }
+  if (!(await isComplete(commit, places)))
+    throw new TerminalError(
+      `the repository's commit ${commit} is not whole: an object is missing or does not match its name`,
+      {
+        hint: "Run `git fsck` in the repository; in a partial clone fetch all files first.",
+      },
+    );
+  writeRef(lane.privateGit, { name: LAST_BASE, oid: commit });
+}
+
+/** Every commit of `tip` that `known` does not reach, with trees and files. */
+export async function copyHistory({ tip, known }: { tip: string; known: string }, places: CopyPlaces): Promise<void> {
+  await copyPack(`${tip}\n^${known}\n`, places, ["--revs", "--thin"]);
+}
+
+/** Objects by name. */
+export async function copyObjects(oids: readonly string[], places: CopyPlaces): Promise<void> {
+  if (oids.length > 0) await copyPack(`${oids.join("\n")}\n`, places, []);
+}
+
+async function copyPack(input: string, places: CopyPlaces, how = ["--revs", "--thin", "--shallow"]): Promise<void> {
+  await pipe(
+    { git: places.view.at({ objects: places.userObjects }), args: ["pack-objects", "-q", "--stdout", ...how], input },
+    { git: places.privateGit, args: ["index-pack", "--stdin", "--fix-thin"] },
+  );
+}
+
+async function isComplete(commit: string, { lane, privateGit }: CopyPlaces): Promise<boolean> {
+  if (readRef(lane.privateGit, LAST_BASE) === commit) return true;
+  const present = await privateGit.run(["cat-file", "-e", commit]);
+  if (present.code !== 0) return false;
+  return (await privateGit.run(["rev-list", "--objects", "--quiet", "--no-walk", commit])).code === 0;
+}
+
+/** Tells git that these commits' parents are not here on purpose. */
+export async function cutHistory(commits: readonly string[], lane: LaneLayout): Promise<void> {
+  const path = join(lane.privateGit, "shallow");
+  const known = () => new Set(existsSync(path) ? readFileSync(path, "latin1").split("\n").filter(Boolean) : []);
+  if (commits.every((commit) => known().has(commit))) return;
+  await withLock(lane.lock, () => {
+    writeDurably(path, [...new Set([...known(), ...commits])].map((commit) => `${commit}\n`).join(""));
+  });
+}
+
+/** Parents and tree of a commit of the private repository. */
+export async function readCommit(oid: string, privateGit: Git): Promise<{ tree: string; parents: string[] }> {
+  const loose = readLoose(join(privateGit.place.gitDir, "objects"), oid);
+  const text = loose?.body.toString("utf8") ?? (await privateGit.need(["cat-file", "commit", oid]));
+  return parseCommit(text);
+}
+
+export function parseCommit(text: string): { tree: string; parents: string[] } {
+  const head = text.slice(0, text.indexOf("\n\n")).split("\n");
+  const valuesOf = (key: string) =>
+    head.filter((line) => line.startsWith(`${key} `)).map((l) => l.slice(key.length + 1));
+  return { tree: valuesOf("tree")[0] ?? "", parents: valuesOf("parent") };
+}

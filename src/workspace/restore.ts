@@ -1,0 +1,109 @@
+/**
+ * Makes the workspace equal to a tree again. What is there first becomes a salvage ref, ignored files that would be
+ * written over included; other ignored files stay. git's own checkout code writes, which follows no link out of the tree.
+ */
+import { readdirSync } from "node:fs";
+import { TerminalError } from "../errors.ts";
+import { rename } from "../platform/files.ts";
+import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
+import { snapshotNested } from "./nested.ts";
+import { NO_NUMBERS, treeNumbers } from "./numbers.ts";
+import { absolute, look, NO_CAPS, scan, shown, type RawPath } from "./scan.ts";
+import { takeTree, updateIndex } from "./take-tree.ts";
+
+export interface RestoreRequest {
+  tree: string;
+  /** The salvage's name below `salvage/`. */
+  salvage: string;
+  at: number;
+}
+
+export async function restore(
+  lane: Lane,
+  { tree, salvage, at }: RestoreRequest,
+): Promise<{ tree: string; salvage: string }> {
+  ensureWorkspace(lane.spec.path);
+  const name = `salvage/${salvage.replace(/^salvage\//, "")}`;
+  const known = lane.memory.indexTree;
+  lane.memory.indexTree = undefined;
+  const taken = await takeTree(lane.view, { caps: NO_CAPS, knownTree: known });
+  await snapshotNested(lane, { found: taken.scan.nested, name, at, caps: NO_CAPS });
+  const coming = await arrivals(lane, { from: taken.tree, to: tree });
+  moveNestedAside(lane, { nested: taken.scan.nested, coming, name });
+  const inTheWay = obstacles(lane.spec.path, coming);
+  if (inTheWay.length > 0) await updateIndex(lane.view, { update: inTheWay, drop: [] });
+  const current = inTheWay.length > 0 ? await lane.view.need(["write-tree"]) : taken.tree;
+  await keepCurrent(lane, { current, target: tree, name, at });
+  await checkOut(lane, tree);
+  lane.memory.indexTree = tree;
+  return { tree, salvage: name };
+}
+
+/** An earlier attempt's salvage is the true one: what is there now may be half restored. That is kept too. */
+async function keepCurrent(
+  lane: Lane,
+  { current, target, name, at }: { current: string; target: string; name: string; at: number },
+): Promise<void> {
+  const base = lane.prepared.base.commit;
+  const make = () =>
+    commit(lane, { tree: current, parents: base === null ? [] : [base], message: `Salvage before a restore`, at });
+  const before = getRef(lane, name);
+  if (before === undefined) return setRef(lane, { name, oid: make() });
+  if (current === target || (await treeOf(lane, before)) === current) return;
+  keepRef(lane, { name: name.replace("salvage/", "lost/"), oid: make() });
+}
+
+async function checkOut(lane: Lane, tree: string): Promise<void> {
+  await lane.view.need(["read-tree", "--reset", "-u", tree]);
+  const left = await scan(lane.view, NO_CAPS);
+  const wrong = [...left.update, ...left.drop];
+  if (wrong.length === 0) return;
+  throw new TerminalError(`${wrong.map(shown).slice(0, 3).join(", ")} could not be restored in ${lane.spec.path}`, {
+    hint: "See who owns these files and whether something still writes them, then resume; the salvage is safe.",
+  });
+}
+
+/** Paths that the target has and the workspace's tree has not. */
+async function arrivals(lane: Lane, { from, to }: { from: string; to: string }): Promise<RawPath[]> {
+  const numbers = from === to ? NO_NUMBERS : await treeNumbers(lane.privateGit, { from, to });
+  return numbers.changes.filter(({ isNew }) => isNew).map(({ path }) => path);
+}
+
+/** Ignored files where the target will write: at the path, below it, or instead of one of its directories. */
+function obstacles(root: string, coming: readonly RawPath[]): RawPath[] {
+  const found = new Set<RawPath>();
+  for (const path of coming) {
+    const parts = path.split("/");
+    for (let depth = 1; depth <= parts.length; depth += 1) {
+      const place = parts.slice(0, depth).join("/");
+      const stats = look(root, place);
+      if (stats === undefined) break;
+      if (stats.isDirectory() && depth < parts.length) continue;
+      for (const file of stats.isDirectory() ? filesBelow(root, place) : [place]) found.add(file);
+      break;
+    }
+  }
+  return [...found].filter((path) => {
+    const stats = look(root, path);
+    return stats?.isFile() === true || stats?.isSymbolicLink() === true;
+  });
+}
+
+function filesBelow(root: string, dir: RawPath): RawPath[] {
+  return readdirSync(absolute(root, dir), { withFileTypes: true, encoding: "buffer" }).flatMap((entry) => {
+    const path = `${dir}/${entry.name.toString("latin1")}`;
+    return entry.isDirectory() ? filesBelow(root, path) : [path];
+  });
+}
+
+/** A repository has more than its files; one in the way is moved, not written over. */
+function moveNestedAside(
+  lane: Lane,
+  { nested, coming, name }: { nested: readonly RawPath[]; coming: readonly RawPath[]; name: string },
+): void {
+  for (const path of nested) {
+    if (!coming.some((file) => file === path || file.startsWith(`${path}/`))) continue;
+    const aside = `${path}.${name.replaceAll("/", "-")}`;
+    rename(absolute(lane.spec.path, path).toString(), absolute(lane.spec.path, aside).toString());
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What differs between the work tree and the index, sorted by what is to be done with it. Paths are bytes (latin1
+ * strings): an agent may name files in any encoding. Nothing is opened and no link is followed here.
+ */
+import { accessSync, constants, lstatSync, type Stats } from "node:fs";
+import { TerminalError } from "../errors.ts";
+import { gitFailed, type Git } from "./git.ts";
+
+/** A path as git stores it: bytes, one character each. */
+export type RawPath = string;
+
+export interface Caps {
+  maxBytes: number;
+  maxFiles: number;
+}
+export const NO_CAPS: Caps = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY };
+
+export interface Scan {
+  /** For `update-index --add --remove`. */
+  update: RawPath[];
+  /** Gone for git, though something that it cannot store, or a link's target, has their name. */
+  drop: RawPath[];
+  /** Untracked directories with a repository of their own. */
+  nested: RawPath[];
+  warnings: string[];
+  refused?: string;
+}
+
+const LIST = ["ls-files", "-z", "-m", "-o", "-d", "--exclude-standard", "--deduplicate"];
+/** Names of files beyond the cap are not worth reading. */
+const MAX_PATH_BYTES = 4096;
+const MIN_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_LIST_BYTES = 1024 * 1024 * 1024;
+
+export async function scan(git: Git, caps: Caps): Promise<Scan> {
+  const maxBytes = Math.min(Math.max(caps.maxFiles * MAX_PATH_BYTES, MIN_LIST_BYTES), MAX_LIST_BYTES);
+  const listed = await git.run(LIST, { maxBytes });
+  if (listed.truncated) return { ...nothing(), refused: "the workspace lists more files than can be read" };
+  if (listed.code !== 0) throw gitFailed(LIST, listed);
+  const paths = new Set(listed.stdout.toString("latin1").split("\0").filter(Boolean));
+  if (paths.size > caps.maxFiles)
+    return {
+      ...nothing(),
+      refused: `${paths.size} new or changed files are more than the ${caps.maxFiles} of a snapshot`,
+    };
+  return classify(paths, { root: workTreeOf(git), caps });
+}
+
+function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps: Caps }): Scan {
+  const found = nothing();
+  const isReal = realDirectories(root);
+  let bytes = 0;
+  for (const path of paths) {
+    if (path.endsWith("/")) {
+      found.nested.push(path.slice(0, -1));
+      continue;
+    }
+    if (!isReal(parentOf(path))) {
+      found.drop.push(path);
+      continue;
+    }
+    const stats = look(root, path);
+    const kind = kindOf(stats);
+    switch (kind) {
+      case "missing":
+      case "link":
+      case "directory":
+        found.update.push(path);
+        break;
+      case "file":
+        bytes += stats?.size ?? 0;
+        if (isReadable(root, path)) found.update.push(path);
+        else found.warnings.push(`${shown(path)} cannot be read; its content is not in the snapshot`);
+        break;
+      case "other":
+        found.drop.push(path);
+        found.warnings.push(`${shown(path)} is a pipe, socket or device; git cannot store it`);
+    }
+  }
+  if (bytes <= caps.maxBytes) return found;
+  return {
+    ...nothing(),
+    refused: `${bytes} bytes of new or changed files are more than the ${caps.maxBytes} of a snapshot`,
+  };
+}
+
+type Kind = "missing" | "file" | "link" | "directory" | "other";
+
+function kindOf(stats: Stats | undefined): Kind {
+  if (stats === undefined) return "missing";
+  if (stats.isFile()) return "file";
+  if (stats.isSymbolicLink()) return "link";
+  return stats.isDirectory() ? "directory" : "other";
+}
+
+/** Whether a directory of the work tree is one, all the way from the root: behind a link nothing belongs to the tree. */
+function realDirectories(root: string): (dir: RawPath) => boolean {
+  const known = new Map<RawPath, boolean>([["", true]]);
+  const isReal = (dir: RawPath): boolean => {
+    const before = known.get(dir);
+    if (before !== undefined) return before;
+    // A missing parent is no reason to drop: the file is simply gone, and git sees that by itself.
+    const real = isReal(parentOf(dir)) && look(root, dir)?.isSymbolicLink() !== true;
+    known.set(dir, real);
+    return real;
+  };
+  return isReal;
+}
+
+function parentOf(path: RawPath): RawPath {
+  return path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+}
+
+/** lstat; undefined when nothing is there. */
+export function look(root: string, path: RawPath): Stats | undefined {
+  return lstatSync(absolute(root, path), { throwIfNoEntry: false });
+}
+
+export function absolute(root: string, path: RawPath): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, "latin1")]);
+}
+
+function isReadable(root: string, path: RawPath): boolean {
+  try {
+    accessSync(absolute(root, path), constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For people. */
+export function shown(path: RawPath): string {
+  return JSON.stringify(Buffer.from(path, "latin1").toString("utf8"));
+}
+
+export function workTreeOf(git: Git): string {
+  if (git.place.workTree === undefined) throw new TerminalError("a work tree is needed here");
+  return git.place.workTree;
+}
+
+function nothing(): Scan {
+  return { update: [], drop: [], nested: [], warnings: [] };
+}

@@ -1,0 +1,85 @@
+/** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
+import { TerminalError } from "../errors.ts";
+import type { Snapshot } from "../ports.ts";
+import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
+import { snapshotNested } from "./nested.ts";
+import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
+import type { Caps } from "./scan.ts";
+import { takeTree } from "./take-tree.ts";
+
+interface About {
+  parent: number | null;
+  message: string;
+  at: number;
+}
+
+export async function snapshot(lane: Lane, n: number, about: About): Promise<Snapshot> {
+  ensureWorkspace(lane.spec.path);
+  const caps: Caps = { maxBytes: lane.spec.maxSnapshotBytes, maxFiles: lane.spec.maxSnapshotFiles };
+  const parent = await parentOf(lane, about.parent);
+  const known = lane.memory.indexTree;
+  lane.memory.indexTree = undefined;
+  const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known });
+  if (taken.scan.refused !== undefined) {
+    lane.memory.indexTree = known;
+    return refused(parent, taken.scan.refused);
+  }
+  const { tree } = taken;
+  lane.memory.indexTree = tree;
+  const numbers = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: tree }));
+  const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at: about.at, caps });
+  const parents = parent.commit === null ? [] : [parent.commit];
+  const oid = commit(lane, { tree, parents, message: about.message, at: about.at });
+  recordRef(lane, { n, oid });
+  remember(lane, { from: parent.tree, to: tree, numbers });
+  const { changes: _, ...counts } = numbers;
+  const first = about.parent === null ? lane.prepared.warnings : [];
+  return { commit: oid, tree, judged: tree, ...counts, warnings: [...first, ...taken.warnings, ...nested] };
+}
+
+/** A snapshot that was taken but never became a fact is kept beside the one that replaces it. */
+function recordRef(lane: Lane, { n, oid }: { n: number; oid: string }): void {
+  const before = getRef(lane, `snap/${n}`);
+  if (before !== undefined && before !== oid) keepRef(lane, { name: `lost/snap-${n}`, oid: before });
+  setRef(lane, { name: `snap/${n}`, oid });
+}
+
+async function parentOf(lane: Lane, parent: number | null): Promise<{ commit: string | null; tree: string }> {
+  if (parent === null) return { commit: lane.prepared.base.commit, tree: lane.prepared.base.tree };
+  const oid = getRef(lane, `snap/${parent}`);
+  if (oid === undefined)
+    throw new TerminalError(`snapshot ${parent} of run ${lane.run} is not in pawl's repository`, {
+      hint: "Its state was removed or damaged; `pawl show` lists what is left.",
+    });
+  return { commit: oid, tree: await treeOf(lane, oid) };
+}
+
+async function numbersOf(lane: Lane, { from, to }: { from: string; to: string }): Promise<Numbers> {
+  return from === to ? NO_NUMBERS : await treeNumbers(lane.privateGit, { from, to });
+}
+
+/** Follows what has changed since the user's branch was last brought up to date. */
+function remember(lane: Lane, { from, to, numbers }: { from: string; to: string; numbers: Numbers }): void {
+  const pending = lane.memory.pending;
+  if (pending === undefined) return;
+  if (pending.tree !== from) {
+    if (pending.tree !== to) lane.memory.pending = undefined;
+    return;
+  }
+  for (const { path, blob } of numbers.changes) pending.changes.set(path, blob);
+  pending.tree = to;
+}
+
+function refused(parent: { commit: string | null; tree: string }, why: string): Snapshot {
+  return {
+    commit: parent.commit ?? parent.tree,
+    tree: parent.tree,
+    judged: parent.tree,
+    files: [],
+    fileCount: 0,
+    added: 0,
+    removed: 0,
+    warnings: [],
+    refused: `${why}; the files are untouched on disk`,
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * The user's index, replaced under git's own lock, so that `git status` is clean after a hand-over. pawl's lock file has
+ * a twin (a second link to it) by which a later driver knows that a lock it finds was left by pawl.
+ */
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  futimesSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { rename, syncDir } from "../platform/files.ts";
+import { isWithin } from "./user-git.ts";
+
+const LOCK_WAIT_MS = 2_000;
+const LOCK_POLL_MS = 25;
+const MS_PER_SECOND = 1000;
+
+/** Returns a warning when somebody else's git holds the index; then it is left as it is. */
+export async function putIndex(
+  from: string,
+  { gitDir, workspace, run }: { gitDir: string; workspace: string; run: string },
+): Promise<string | undefined> {
+  const lock = join(gitDir, "index.lock");
+  const twin = join(gitDir, `index.pawl-${run}`);
+  dropOwnLock({ lock, twin });
+  copyIndex(from, twin);
+  try {
+    if (!(await takeLock({ lock, twin, places: [workspace, gitDir] })))
+      return "another git holds the index; run `git reset` when it is done to refresh the status";
+    rename(lock, join(gitDir, "index"));
+    syncDir(gitDir);
+    return undefined;
+  } finally {
+    dropOwnLock({ lock, twin });
+  }
+}
+
+/** Keeps the time stamp, never later than it was: git compares it with the files' to know which it must read again. */
+export function copyIndex(from: string, to: string): void {
+  copyFileSync(from, to);
+  const seconds = Math.floor(statSync(from).mtimeMs) / MS_PER_SECOND;
+  const fd = openSync(to, "r+");
+  try {
+    futimesSync(fd, seconds, seconds);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function dropOwnLock({ lock, twin }: { lock: string; twin: string }): void {
+  const left = statSync(twin, { throwIfNoEntry: false });
+  if (left !== undefined && statSync(lock, { throwIfNoEntry: false })?.ino === left.ino) rmSync(lock);
+  rmSync(twin, { force: true });
+}
+
+async function takeLock({ lock, twin, places }: { lock: string; twin: string; places: string[] }): Promise<boolean> {
+  for (let waited = 0; ; waited += LOCK_POLL_MS) {
+    try {
+      linkSync(twin, lock);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    if (waited >= LOCK_WAIT_MS) {
+      if (gitMayBeAlive(places)) return false;
+      rmSync(lock, { force: true });
+    }
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+/** A lock file does not say whose it is; where no git works in these places, its owner is dead. */
+function gitMayBeAlive(places: readonly string[]): boolean {
+  if (!existsSync("/proc/self/cwd")) return true;
+  return readdirSync("/proc").some((pid) => /^\d+$/.test(pid) && isGitIn(pid, places));
+}
+
+function isGitIn(pid: string, places: readonly string[]): boolean {
+  try {
+    if (!readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("git")) return false;
+    const cwd = readlinkSync(`/proc/${pid}/cwd`);
+    return places.some((place) => isWithin(cwd, place));
+  } catch (error) {
+    // Gone meanwhile, or another user's process: that one may well hold it.
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The directory checks run in: exactly one tree, written from an index of its own, with no link to any repository. It
+ * is brought from tree to tree, so a check costs what changed; what checks leave behind is removed before the next.
+ */
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { VerifyTree } from "../ports.ts";
+import { removeAround } from "./dependencies.ts";
+import { gitFailed, type Git } from "./git.ts";
+import type { Lane } from "./lane.ts";
+import { clearOwnLock } from "./take-tree.ts";
+
+/** Every untracked path, whole directories as one; ignored ones too. */
+const LEFTOVERS = ["ls-files", "-z", "-o", "--directory"];
+
+export interface VerifyTrees {
+  open(tree: string): Promise<VerifyTree>;
+  settled(): Promise<void>;
+}
+
+export function verifyTrees(lane: Lane): VerifyTrees {
+  const path = lane.layout.verify;
+  const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, durable: false });
+  const kept = lane.prepared.dependencies.map((folder) => join(path, folder));
+  let at: string | undefined;
+  let cleaning: Promise<void> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const bring = async (tree: string): Promise<void> => {
+    if (cleaning === undefined) await clearOwnLock(lane.layout.verifyIndex);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    await (cleaning ??= clean(git, { path, kept }));
+    if (at === tree) return;
+    at = undefined;
+    await git.need(["read-tree", "--reset", "-u", tree]);
+    at = tree;
+  };
+  return {
+    async open(tree) {
+      const ready = last.then(() => bring(tree));
+      last = ready.catch(() => undefined);
+      await ready;
+      return {
+        path,
+        tree,
+        isolation: "copy",
+        // The check may have changed tracked files: the next one has them written anew. Cleaning overlaps the next turn.
+        release: async () => {
+          at = undefined;
+          cleaning = clean(git, { path, kept });
+          cleaning.catch(() => undefined);
+        },
+      };
+    },
+    async settled() {
+      await Promise.allSettled([last, cleaning]);
+    },
+  };
+}
+
+async function clean(git: Git, { path, kept }: { path: string; kept: readonly string[] }): Promise<void> {
+  rmSync(join(path, ".git"), { recursive: true, force: true });
+  if (!existsSync(path)) return;
+  const listed = await git.run(LEFTOVERS);
+  if (listed.code !== 0) throw gitFailed(LEFTOVERS, listed);
+  for (const name of listed.stdout.toString("utf8").split("\0").filter(Boolean))
+    removeAround(join(path, name.replace(/\/$/, "")), kept);
+}

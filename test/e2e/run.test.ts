@@ -1,0 +1,194 @@
+/** `pawl run` and `pawl resume` through the built command line, with the real Claude Code on the stand-in model. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { byIteration, CLAIM, cliPlace, type CliResult } from "../support/cli.ts";
+import { waitFor } from "../support/temp.ts";
+
+const bash = (command: string, more: Record<string, unknown> = {}) => ({
+  tools: [{ name: "Bash", input: { command } }],
+  ...more,
+});
+const CHECK = ["--check", "made=test -f made.txt"];
+
+function outcomeOf(result: CliResult): string {
+  const end = result.of("run-end").at(-1);
+  return end === undefined ? `none: ${result.stderr}` : end.outcome.is;
+}
+
+describe("a run", () => {
+  it("ends verified on a claim with a pass, after refusing a false claim, and leaves commits on its own branch", async () => {
+    const { repository, pawl } = await cliPlace({
+      script: byIteration({
+        1: [bash("echo wrong > other.txt"), { text: "A first try." }],
+        2: [{ text: CLAIM }],
+        3: [bash("echo right > made.txt"), { text: CLAIM }],
+      }),
+    });
+    const base = repository.git("rev-parse", "main");
+    const result = await pawl("run", "make made.txt", ...CHECK);
+    expect(result.stderr).toContain("claim-refused");
+    expect(result.stdout).toBe("verified pawl/make-made-txt\n");
+    expect(result.code).toBe(0);
+    expect(readFileSync(join(repository.path, "made.txt"), "utf8")).toBe("right\n");
+    expect(repository.git("rev-parse", "main")).toBe(base);
+    expect(repository.git("symbolic-ref", "--short", "HEAD")).toBe("pawl/make-made-txt");
+    expect(repository.git("status", "--porcelain")).toBe("");
+    const log = repository.git("log", "--format=%(trailers:only,unfold,separator=%x2C)", "main..pawl/make-made-txt");
+    expect(log.split("\n").map((line) => line.replace(/Pawl-Run: r-[\w-]+,/, ""))).toEqual([
+      "Pawl-Iteration: 3,Pawl-Verdict: green (made: pass)",
+      "Pawl-Iteration: 1,Pawl-Verdict: red (made: fail)",
+    ]);
+    for (const word of ["checks", "iterations  3 of 20", "cost", "tokens", "branch", "diff", "unverified", "unfenced"]) {
+      expect(result.stderr).toContain(word);
+    }
+  });
+
+  it("ends claimed without a check, with exit 1, and 0 where the promise is trusted", async () => {
+    const script = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }], 2: [{ text: CLAIM }] });
+    const { pawl } = await cliPlace({ script });
+    const result = await pawl("run", "make made.txt", "--json");
+    expect(outcomeOf(result)).toBe("claimed");
+    expect(result.code).toBe(1);
+    expect(result.facts().at(0)?.type).toBe("run-start");
+    expect(result.facts().at(-1)?.type).toBe("run-end");
+    expect(result.facts().map((fact) => fact.seq)).toEqual(result.facts().map((_, at) => at));
+    expect(result.of("decision-made")[0]?.rule).toBe("claim-early");
+    const trusting = await cliPlace({ script });
+    expect((await trusting.pawl("run", "make made.txt", "--trust-promise")).code).toBe(0);
+  });
+
+  it("takes a promise in tool output for no claim, ends exhausted, and goes on only under a higher limit", async () => {
+    const echo = [bash("echo '<promise>COMPLETE</promise>'; date +%N > made.txt"), { text: "See the output above." }];
+    const { pawl } = await cliPlace({ script: byIteration({ 1: echo, 2: echo, 3: [{ text: CLAIM }] }) });
+    const result = await pawl("run", "make made.txt", "--max-iterations", "2", "--json");
+    expect(result.of("turn-end").map((fact) => fact.claim)).toEqual([false, false]);
+    expect(outcomeOf(result)).toBe("exhausted");
+    expect(result.code).toBe(3);
+    const refused = await pawl("resume");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/limit on iterations.*\n.*--max-iterations 4/);
+    const raised = await pawl("resume", "--max-iterations", "3", "--json");
+    expect(raised.of("run-reopened").map((fact) => fact.limits)).toEqual([{ iterations: 3 }]);
+    expect(outcomeOf(raised)).toBe("claimed");
+  });
+
+  it("needs no claim with --until-green, and a verified run is not reopened", async () => {
+    const { pawl } = await cliPlace({ script: byIteration({ 1: [bash("echo x > made.txt"), { text: "Made it." }] }) });
+    const result = await pawl("run", "make made.txt", ...CHECK, "--until-green", "--json");
+    expect(outcomeOf(result)).toBe("verified");
+    expect(result.code).toBe(0);
+    const again = await pawl("resume");
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain("is verified");
+  });
+
+  it("leaves the work in the tree with --no-commit, and in a directory of its own with --worktree", async () => {
+    const script = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] });
+    const inTree = await cliPlace({ script });
+    expect((await inTree.pawl("run", "make made.txt", ...CHECK, "--no-commit")).code).toBe(0);
+    expect(inTree.repository.git("status", "--porcelain")).toBe("?? made.txt");
+    expect(inTree.repository.git("symbolic-ref", "--short", "HEAD")).toBe("main");
+    const apart = await cliPlace({ script });
+    const result = await apart.pawl("run", "--worktree", "make made.txt", ...CHECK);
+    expect(result.code).toBe(0);
+    expect(existsSync(join(apart.repository.path, "made.txt"))).toBe(false);
+    expect(apart.repository.git("show", "pawl/make-made-txt:made.txt")).toBe("x");
+  });
+
+  it("shows what it would do with --dry-run and changes nothing", async () => {
+    const { repository, state, pawl, standin } = await cliPlace({ script: byIteration({}) });
+    const result = await pawl("run", "make made.txt", ...CHECK, "--max-cost", "5", "--dry-run");
+    expect(result.code).toBe(0);
+    expect(result.stdout).toMatch(/max-cost +5 +--max-cost/);
+    expect(result.stdout).toMatch(/backoff +50ms +PAWL_BACKOFF/);
+    expect(result.stdout).toContain("## Goal\n\nmake made.txt");
+    expect(result.stdout).toContain("<promise>COMPLETE</promise>");
+    expect(existsSync(state)).toBe(false);
+    expect(standin?.requests).toEqual([]);
+    expect(repository.git("branch", "--list")).toBe("* main");
+  });
+
+  it("gives the agent the base's instruction files, also after the agent has rewritten them", async () => {
+    const { pawl, standin } = await cliPlace({
+      files: { "CLAUDE.md": "Speak like a sailor.\n" },
+      script: byIteration({
+        1: [bash("echo 'Speak like a king.' > CLAUDE.md; echo x > made.txt"), { text: "Aye." }],
+        2: [{ text: CLAIM }],
+      }),
+    });
+    expect((await pawl("run", "make made.txt", ...CHECK, "--context", "fresh")).code).toBe(0);
+    expect(standin?.requests.length).toBeGreaterThan(1);
+  });
+});
+
+describe("a signal", () => {
+  it("once: Ctrl-C lets the iteration end and the run can be gone on with", async () => {
+    const { start, pawl } = await cliPlace({
+      script: byIteration({
+        1: [bash("echo half > made.txt; sleep 1"), { text: "Half." }],
+        2: [{ text: CLAIM }],
+      }),
+    });
+    const running = start(["run", "make made.txt", ...CHECK]);
+    await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call" });
+    running.child.kill("SIGINT");
+    const result = await running.done;
+    expect(result.stderr).toContain("stopping after this iteration");
+    expect(result.stderr).toContain("made: pass");
+    expect(result.stdout).toBe("stopped pawl/make-made-txt\n");
+    expect(result.code).toBe(1);
+    const resumed = await pawl("resume", "--json");
+    expect(outcomeOf(resumed)).toBe("verified");
+  });
+
+  it("three times: Ctrl-C ends at once with 130 and leaves no process; SIGTERM ends in order with 143", async () => {
+    const slow = [bash("echo half > made.txt; sleep 30"), { text: CLAIM }];
+    const { start, pawl, repository } = await cliPlace({ script: byIteration({ 1: slow, 2: [{ text: CLAIM }] }) });
+    const killed = start(["run", "make made.txt", ...CHECK]);
+    await waitFor(() => killed.stderr().includes("→ Bash"), { what: "the tool call" });
+    const run = /r-\d{8}-\w{6}/.exec(killed.stderr())?.[0] ?? "";
+    for (const said of ["stopping after", "ending the turn", "killed"]) {
+      killed.child.kill("SIGINT");
+      await waitFor(() => killed.stderr().includes(said), { what: said });
+      if (killed.child.exitCode !== null) break;
+    }
+    expect([130, 1]).toContain((await killed.done).code);
+    expect(killed.stderr()).toContain(`pawl resume ${run}`);
+    repository.git("stash", "-u", "-q");
+    repository.git("switch", "-q", "main");
+    const ended = start(["run", "make made.txt", ...CHECK]);
+    await waitFor(() => ended.stderr().includes("→ Bash"), { what: "the tool call" });
+    ended.child.kill("SIGTERM");
+    expect((await ended.done).code).toBe(143);
+    expect(ended.stderr()).toMatch(/go on later with: pawl resume r-/);
+    expect((await pawl("status")).code).toBe(0);
+  });
+});
+
+describe("a provider or an agent that fails", () => {
+  const made = [bash("echo x > made.txt"), { text: CLAIM }];
+  const cases = [
+    { what: "429 with a reset time", steps: [{ status: 429, resetInS: 2, times: 4 }, ...made], outcome: "limited", waits: 1 },
+    { what: "529", steps: [{ status: 529, times: 4 }, ...made], outcome: "limited", waits: 1 },
+    { what: "a stream that is dropped", steps: [{ cutSocket: "mid", times: 4 }, ...made], outcome: undefined, waits: 0 },
+    { what: "a hang", steps: [{ hang: true, times: 1 }, ...made], outcome: "timeout", waits: 1 },
+    {
+      what: "a crash of the agent",
+      steps: [bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }"), ...made],
+      outcome: "cut",
+      waits: 1,
+    },
+  ];
+  it.each(cases)("$what: is waited for, consumes no iteration, and the run completes", async ({ steps, outcome, waits }) => {
+    const { pawl } = await cliPlace({ script: byIteration({ 1: steps }) });
+    const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
+    const ends = result.of("turn-end").map((fact) => fact.outcome.is);
+    console.log(ends, result.of("turn-end").map((f) => f.outcome), result.of("wait-start"), result.stderr.slice(-500));
+    expect(outcomeOf(result)).toBe("verified");
+    expect(result.code).toBe(0);
+    expect(result.of("iteration-start")).toHaveLength(1);
+    if (outcome !== undefined) expect(ends.slice(0, -1)).toEqual(Array.from({ length: waits }, () => outcome));
+    expect(result.of("wait-start")).toHaveLength(ends.length - 1);
+  });
+});

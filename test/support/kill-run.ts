@@ -1,0 +1,282 @@
+/**
+ * Real runs that are killed: the built CLI, the real Claude Code, the stand-in model. A run is started, killed with
+ * SIGKILL at a random moment (the whole process tree, or only the driver), gone on with, killed again, and at last left
+ * alone; then it is compared with a run that nobody disturbed.
+ */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openState, type State } from "../../src/compose.ts";
+import type { Fact, FactOf } from "../../src/events.ts";
+import { startStandin, type Standin } from "../../src/standin/server.ts";
+import { taggedProcesses } from "./processes.ts";
+
+const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
+const END_TIMEOUT_MS = 90_000;
+
+const CHECK = `import { strictEqual } from "node:assert";
+import { add } from "./add.mjs";
+strictEqual(add(2, 3), 5);
+`;
+const WRONG = `node -e "require('fs').writeFileSync('add.mjs', 'export const add = (a, b) => a - b;\\n')"`;
+const NOTE = `node -e "require('fs').writeFileSync('notes.txt', 'tried minus\\n')"`;
+const RIGHT = `node -e "require('fs').writeFileSync('add.mjs', 'export const add = (a, b) => a + b;\\n')"`;
+const SLOW = `node -e "setTimeout(() => {}, 300)"`;
+const bash = (command: string): { tools: { name: string; input: { command: string } }[] } => ({
+  tools: [{ name: "Bash", input: { command } }],
+});
+
+/** Step numbers count from the first prompt of an iteration, so a run that goes on finds its place again. */
+const SCRIPT = {
+  marker: "^Iteration \\d+",
+  rules: [
+    { when: { promptIncludes: "Iteration 1 of" }, steps: [bash(WRONG), { text: "A first attempt." }] },
+    {
+      when: { promptIncludes: "Iteration 2 of" },
+      steps: [bash(NOTE), { text: "Done.\n\n<promise>COMPLETE</promise>" }],
+    },
+    {
+      when: { promptIncludes: "Iteration 3 of" },
+      steps: [bash(RIGHT), bash(SLOW), { text: "Fixed.\n\n<promise>COMPLETE</promise>" }],
+    },
+  ],
+};
+
+/** What a run came to, apart from times and ids. */
+export interface Ending {
+  outcome: string;
+  tree: string;
+  verdicts: string[];
+  iterations: number;
+  requests: number;
+}
+
+export interface KillReport {
+  ending: Ending;
+  kills: number;
+  driverOnly: number;
+  /** What was wrong, in words; empty when all is well. */
+  wrongs: string[];
+}
+
+class Place {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-kill-")));
+  readonly repo = join(this.root, "repo");
+  readonly env: Record<string, string>;
+  readonly standin: Standin;
+  readonly base: string;
+  readonly state: State;
+
+  constructor(standin: Standin) {
+    this.standin = standin;
+    for (const dir of ["repo", "home", "state"]) mkdirSync(join(this.root, dir));
+    this.env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: join(this.root, "home"),
+      PAWL_HOME: join(this.root, "state"),
+      ANTHROPIC_BASE_URL: standin.url,
+      ANTHROPIC_API_KEY: "stand-in-key",
+      GIT_CONFIG_NOSYSTEM: "1",
+    };
+    writeFileSync(join(this.repo, "check.mjs"), CHECK);
+    writeFileSync(join(this.repo, ".gitignore"), "private.txt\n");
+    this.git("init", "-q", "-b", "trunk");
+    this.git("config", "user.name", "User");
+    this.git("config", "user.email", "user@example.invalid");
+    this.git("add", "-A");
+    this.git("commit", "-q", "-m", "base");
+    writeFileSync(join(this.repo, "private.txt"), "the user's own\n");
+    this.base = this.git("rev-parse", "trunk");
+    this.state = openState(this.env);
+  }
+
+  git(...args: string[]): string {
+    return execFileSync("git", args, { cwd: this.repo, env: this.env, encoding: "utf8" }).trim();
+  }
+
+  start(args: readonly string[]): { child: ChildProcess; ended: Promise<number | null>; stderr: () => string } {
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd: this.repo,
+      env: this.env,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    child.stderr?.on("data", (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));
+    const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+    return { child, ended, stderr: () => stderr };
+  }
+
+  async facts(): Promise<Fact[]> {
+    const [row] = existsSync(join(this.root, "state", "journal.db")) ? await this.state.journal.runs() : [];
+    return row === undefined ? [] : await this.state.journal.read(row.run);
+  }
+
+  close(): void {
+    this.state.close();
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const RUN = ["run", "make add work", "--check", "node check.mjs", "--max-iterations", "6"];
+
+async function endingOf(place: Place, facts: readonly Fact[]): Promise<Ending> {
+  const end = facts.findLast((f): f is FactOf<"run-end"> => f.type === "run-end");
+  const accepted = facts.findLast((f): f is FactOf<"change-accepted"> => f.type === "change-accepted");
+  const checks = facts.filter((f): f is FactOf<"check-end"> => f.type === "check-end");
+  const branch = accepted?.branch ?? "trunk";
+  return {
+    outcome: end === undefined ? "none" : `${end.outcome.is} ${end.outcome.rule}`,
+    tree: place.git("rev-parse", `${branch}^{tree}`),
+    verdicts: [...new Set(checks.map((f) => `${f.iteration} ${f.check} ${f.tree} ${f.verdict.is}`))],
+    iterations: facts.filter((f) => f.type === "iteration-start").length,
+    requests: place.standin.requests.filter((r) => r.toolsOffered > 0).length,
+  };
+}
+
+/** The measure for all the others, with how long it took. */
+export async function undisturbed(): Promise<{ ending: Ending; ms: number }> {
+  const standin = await startStandin({ script: SCRIPT });
+  const place = new Place(standin);
+  try {
+    const began = performance.now();
+    const run = place.start(RUN);
+    const code = await run.ended;
+    if (code !== 0) throw new Error(`the undisturbed run ended with ${code}: ${run.stderr()}`);
+    return { ending: await endingOf(place, await place.facts()), ms: performance.now() - began };
+  } finally {
+    place.close();
+    await standin.close();
+  }
+}
+
+/** Every process below a pid, and whatever carries the run's tag: what a power cut would take. */
+function killTree(pid: number, run: string | undefined): void {
+  const children = (parent: number): number[] => {
+    try {
+      const list = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim();
+      return list === ""
+        ? []
+        : list
+            .split(" ")
+            .map(Number)
+            .flatMap((child) => [child, ...children(child)]);
+    } catch {
+      return [];
+    }
+  };
+  const all = [pid, ...children(pid), ...(run === undefined ? [] : taggedProcesses("PAWL_RUN", run))];
+  for (const victim of all) {
+    try {
+      process.kill(victim, "SIGKILL");
+    } catch {
+      // Gone already.
+    }
+  }
+}
+
+export interface KillPlan {
+  /** Moments as fractions of an undisturbed run's time, one per kill. */
+  moments: readonly { at: number; driverOnly: boolean }[];
+}
+
+export async function killedRun(plan: KillPlan, calm: { ending: Ending; ms: number }): Promise<KillReport> {
+  const standin = await startStandin({ script: SCRIPT });
+  const place = new Place(standin);
+  const wrongs: string[] = [];
+  let kills = 0;
+  let driverOnly = 0;
+  try {
+    let before: Fact[] = [];
+    for (const moment of plan.moments) {
+      const { child, ended } = place.start(before.length === 0 ? RUN : ["resume", before[0]?.run ?? ""]);
+      const finished = await Promise.race([ended.then(() => true), sleep(moment.at * calm.ms).then(() => false)]);
+      if (finished) break;
+      const run = (await place.facts())[0]?.run;
+      if (moment.driverOnly) child.kill("SIGKILL");
+      else if (child.pid !== undefined) killTree(child.pid, run);
+      await ended;
+      kills += 1;
+      driverOnly += moment.driverOnly ? 1 : 0;
+      const after = await place.facts();
+      if (!startsWith(after, before)) wrongs.push(`facts were lost at kill ${kills}`);
+      before = after;
+    }
+    const run = (await place.facts())[0]?.run;
+    const last = place.start(run === undefined ? RUN : ["resume", run]);
+    const code = await Promise.race([last.ended, sleep(END_TIMEOUT_MS).then(() => "timeout")]);
+    if (code === "timeout" && last.child.pid !== undefined) killTree(last.child.pid, run);
+    const facts = await place.facts();
+    // A run that was over before it could be killed again has nothing to go on with: that is a usage error.
+    const wasOver = before.some((f) => f.type === "run-end") || (code === 2 && facts.at(-1)?.type === "run-end");
+    if (code !== 0 && !wasOver) wrongs.push(`driven again it ended with ${code}: ${last.stderr()}`);
+    if (!startsWith(facts, before)) wrongs.push("facts were lost");
+    const ending = await endingOf(place, facts);
+    wrongs.push(...compare(ending, calm.ending, kills), ...leftovers(place, facts));
+    return { ending, kills, driverOnly, wrongs };
+  } finally {
+    place.close();
+    await standin.close();
+  }
+}
+
+function compare(ending: Ending, calm: Ending, kills: number): string[] {
+  const wrongs: string[] = [];
+  for (const key of ["outcome", "tree", "iterations"] as const) {
+    if (ending[key] !== calm[key]) wrongs.push(`${key} is ${ending[key]}, not ${calm[key]}`);
+  }
+  if (ending.verdicts.join("\n") !== calm.verdicts.join("\n")) {
+    wrongs.push(`verdicts are ${ending.verdicts.join(", ")}, not ${calm.verdicts.join(", ")}`);
+  }
+  const most = calm.requests + kills;
+  if (ending.requests > most) wrongs.push(`${ending.requests} model requests, at most ${most} are due`);
+  return wrongs;
+}
+
+function leftovers(place: Place, facts: readonly Fact[]): string[] {
+  const wrongs: string[] = [];
+  const run = facts[0]?.run;
+  const done = new Map<number, number>();
+  const startOf = new Map(facts.flatMap((f) => (f.type === "turn-start" ? [[f.turn, f.iteration] as const] : [])));
+  for (const fact of facts) {
+    if (fact.type !== "turn-end" || fact.outcome.is !== "done") continue;
+    const iteration = startOf.get(fact.turn) ?? 0;
+    done.set(iteration, (done.get(iteration) ?? 0) + 1);
+  }
+  for (const [iteration, times] of done)
+    if (times > 1) wrongs.push(`iteration ${iteration} was finished ${times} times`);
+  if (run !== undefined && taggedProcesses("PAWL_RUN", run).length > 0)
+    wrongs.push("a process of the run is still alive");
+  if (place.git("rev-parse", "trunk") !== place.base) wrongs.push("the user's branch was moved");
+  if (readFileSync(join(place.repo, "private.txt"), "utf8") !== "the user's own\n")
+    wrongs.push("the user's file was changed");
+  if (existsSync(join(place.repo, ".git", "index.lock"))) wrongs.push("index.lock was left behind");
+  const status = place.git("status", "--porcelain");
+  if (status !== "") wrongs.push(`git status says: ${status}`);
+  const fsck = place.git("fsck", "--no-dangling");
+  if (fsck !== "") wrongs.push(`git fsck says: ${fsck}`);
+  return wrongs;
+}
+
+const startsWith = (facts: readonly Fact[], before: readonly Fact[]): boolean =>
+  before.every((fact, i) => JSON.stringify(facts[i]) === JSON.stringify(fact));
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Seeded, so that a plan that found something can be run again. */
+export function plans(seed: number, count: number, killsEach: number): KillPlan[] {
+  const random = mulberry(seed);
+  return Array.from({ length: count }, () => ({
+    moments: Array.from({ length: killsEach }, () => ({ at: random() * 1.05, driverOnly: random() < 0.5 })),
+  }));
+}
+
+function mulberry(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
