@@ -2,6 +2,7 @@
 import type { Agent } from "../ports.ts";
 import { inspectTurn } from "./claude/inspect.ts";
 import { loginEnvironment } from "./claude/login.ts";
+import { loadSdk } from "./claude/sdk.ts";
 import { claudeSession } from "./claude/session.ts";
 
 interface ClaudeSetup {
@@ -14,7 +15,11 @@ export function claude({ userEnvironment }: ClaudeSetup): Agent {
   return {
     name: "claude",
     gaps: [],
-    open: (request) => Promise.resolve(claudeSession(request, { login })),
+    open(request) {
+      // Loading takes longer than most of what happens before the first turn; a failure shows there.
+      loadSdk().catch(() => undefined);
+      return Promise.resolve(claudeSession(request, { login }));
+    },
     inspect: inspectTurn,
   };
 }

@@ -16,7 +16,7 @@ function player() {
   const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0 };
   const script: ScriptedFunction = async ({ prompt, session, model }, tell) => {
     const behaviour = JSON.parse(prompt) as Behaviour;
-    const prompts = [...(sessions.get(session.ref) ?? messages.get(session.at ?? "") ?? []), prompt];
+    const prompts = [...(sessions.get(session.ref) ?? messages.get(session.at?.split(":").at(-1) ?? "") ?? []), prompt];
     const messageId = randomUUID();
     sessions.set(session.ref, prompts);
     messages.set(messageId, prompts);

@@ -15,6 +15,8 @@ export interface LiveSession {
   ref: string;
   model: string | undefined;
   session: AgentSession;
+  /** Its opening is a fact already. */
+  announced: boolean;
 }
 
 export interface RunningTurn {

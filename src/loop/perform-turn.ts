@@ -134,7 +134,7 @@ function turnEnd(
 }
 
 /** Watches the stream: trace, receipts, budget, tool counts. */
-function makeTally({ hands, lane, turn, cap, directives }: Streamed): {
+function makeTally({ hands, live, lane, turn, cap, directives }: Streamed): {
   take(event: AgentEvent, halt: AbortController): NewFact[];
   tools(): [string, number][];
   repeated(): number;
@@ -151,6 +151,9 @@ function makeTally({ hands, lane, turn, cap, directives }: Streamed): {
       ports.trace.write(run.state.run, { at: ports.clock.wall(), turn, kind: event.type, data: event });
       switch (event.type) {
         case "session-opened":
+          // Said by some agents at every turn; a fact once per session and driver.
+          if (live.announced) return [];
+          live.announced = true;
           return [{ type: "session-opened", lane, turn, ref: event.ref, model: event.model }];
         case "request": {
           if (promptDelivered) return [];
@@ -230,7 +233,7 @@ async function sessionFor(
         ? { ref: ports.uuid(), mode: "rewind" as const, at: `${plan.ref}:${plan.at}` }
         : { ref: ports.uuid(), mode: "new" as const };
   const opened = await agent.open(openRequest(hands, action.lane, session));
-  const fresh: LiveSession = { ref: session.ref, model, session: opened };
+  const fresh: LiveSession = { ref: session.ref, model, session: opened, announced: false };
   sessions.set(action.lane, fresh);
   return { live: fresh, session };
 }

@@ -18,7 +18,7 @@ export interface Pipe {
 
 /** POSIX; Node has no call for it. */
 const MKFIFO = "mkfifo";
-
+const SPARE_DELAY_MS = 5;
 let spare: Promise<Pipe | undefined> | undefined;
 
 /** Undefined when the system refuses one; then Node's own sockets must do. */
@@ -28,9 +28,11 @@ export function takePipe(): Promise<Pipe | undefined> {
   return taken;
 }
 
-/** Makes the next one ahead of time: it takes about as long as starting a program. */
+/** Makes the next one ahead of time: it takes about as long as starting a program, so not while one is starting. */
 export function prepareSparePipe(): void {
-  spare ??= makePipe();
+  setTimeout(() => {
+    spare ??= makePipe();
+  }, SPARE_DELAY_MS).unref();
 }
 
 /** Opens a named pipe and removes the name, so that nothing of it stays on disk. */

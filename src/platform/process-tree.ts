@@ -13,6 +13,8 @@ export const TERM_GRACE_MS = 1_000;
 const KILL_LIMIT_MS = 5_000;
 const MIN_POLL_MS = 5;
 const MAX_POLL_MS = 100;
+/** So few are asked for one by one; for more the whole table is listed. */
+const FEW_PIDS = 16;
 /** A program that forks and exits in a circle can slip through one look at the table. */
 const EMPTY_LOOKS_IN_A_ROW = 2;
 
@@ -30,12 +32,12 @@ export function endTree(tree: Tree, { graceMs = TERM_GRACE_MS }: { graceMs?: num
 
 /**
  * Living members of a tree. With `since`, looks only at pids given out after the root's, which is what a short-lived
- * tree can have made: no look at all when there are none.
+ * tree can have made.
  */
 export function membersOf({ root, tag }: Tree, { since = false } = {}): ProcessInfo[] {
   const candidates = since ? pidsSince(root) : pids();
-  if (candidates.length === 0) return [];
   const table = living(candidates);
+  if (table.length === 0) return [];
   const tags = variableOfEach(PROCESS_TAG, candidates);
   const first = table.find((info) => info.pid === root);
   // The pid of a root that ended long ago may be somebody else's by now.
@@ -127,7 +129,9 @@ function send(pid: number, signal: NodeJS.Signals): void {
 
 function pidsSince(root: number): number[] {
   const last = lastPid();
-  if (last === root) return processInfo(root) === undefined ? [] : [root];
+  if (last !== undefined && last >= root && last - root < FEW_PIDS) {
+    return Array.from({ length: last - root + 1 }, (_, at) => root + at);
+  }
   const all = pids();
   if (last === undefined) return all;
   // Pids are given out in order and start again from the bottom.

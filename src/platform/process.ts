@@ -74,6 +74,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
 
   const output = readOutput(streams, request);
   const exited = once(child, "exit");
+  prepareSparePipe();
   const tree = { root: child.pid as number, tag };
   const end = await firstEnd(request, { output, exited });
   if (end === "exit") {
@@ -83,7 +84,6 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS });
     await within(DRAIN_LIMIT_MS, exited);
   }
-  prepareSparePipe();
   await output.finish(DRAIN_LIMIT_MS);
   return {
     ...record,

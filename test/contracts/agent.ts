@@ -218,7 +218,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       const kept = await play(first.session, one);
       await play(first.session, prompt({ is: "answer", text: "two" }));
       await first.session.close();
-      const at = kept.end.messageId as string;
+      const at = `${first.asked.session.ref}:${kept.end.messageId}`;
       const ref = randomUUID();
       const rewound = await open({ ref, mode: "rewind", at });
       const three = prompt({ is: "answer", text: "three" });

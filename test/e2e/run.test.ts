@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ScriptFunction, Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliResult } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
@@ -167,28 +168,37 @@ describe("a signal", () => {
 });
 
 describe("a provider or an agent that fails", () => {
-  const made = [bash("echo x > made.txt"), { text: CLAIM }];
-  const cases = [
-    { what: "429 with a reset time", steps: [{ status: 429, resetInS: 2, times: 4 }, ...made], outcome: "limited", waits: 1 },
-    { what: "529", steps: [{ status: 529, times: 4 }, ...made], outcome: "limited", waits: 1 },
-    { what: "a stream that is dropped", steps: [{ cutSocket: "mid", times: 4 }, ...made], outcome: undefined, waits: 0 },
-    { what: "a hang", steps: [{ hang: true, times: 1 }, ...made], outcome: "timeout", waits: 1 },
+  /** Requests of the agent's own work that are answered with the fault before the script begins. */
+  const after = (fault: Step, times: number): ScriptFunction => {
+    let served = 0;
+    return (request, step) => {
+      if (request.tools.size === 0) return { text: "ok" };
+      served += 1;
+      return served <= times ? fault : (MADE[step] ?? { text: "ok" });
+    };
+  };
+  const MADE: Step[] = [bash("echo x > made.txt"), { text: CLAIM }];
+  /** The agent's own tries before it gives up. */
+  const TRIES = 4;
+  const cases: { what: string; script: ScriptFunction; ends: string[] }[] = [
+    { what: "429 with a reset time", script: after({ status: 429, resetInS: 3 }, TRIES), ends: ["limited", "done"] },
+    { what: "529", script: after({ status: 529 }, TRIES), ends: ["limited", "done"] },
+    { what: "a stream that is dropped", script: after({ cutSocket: "mid" }, TRIES), ends: ["cut", "done"] },
+    { what: "a hang", script: after({ hang: true }, 1), ends: ["timeout", "done"] },
     {
       what: "a crash of the agent",
-      steps: [bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }"), ...made],
-      outcome: "cut",
-      waits: 1,
+      script: after(bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }"), 1),
+      ends: ["cut", "done"],
     },
   ];
-  it.each(cases)("$what: is waited for, consumes no iteration, and the run completes", async ({ steps, outcome, waits }) => {
-    const { pawl } = await cliPlace({ script: byIteration({ 1: steps }) });
+  it.each(cases)("$what: is waited for, consumes no iteration, and the run completes", async ({ script, ends }) => {
+    const { pawl } = await cliPlace({ script });
     const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
-    const ends = result.of("turn-end").map((fact) => fact.outcome.is);
-    console.log(ends, result.of("turn-end").map((f) => f.outcome), result.of("wait-start"), result.stderr.slice(-500));
+    console.log(JSON.stringify([result.of("turn-end").map((f) => f.outcome), result.of("wait-start").map((w) => [w.reason, w.until, w.at, w.elapsed])], null, 1));
     expect(outcomeOf(result)).toBe("verified");
     expect(result.code).toBe(0);
     expect(result.of("iteration-start")).toHaveLength(1);
-    if (outcome !== undefined) expect(ends.slice(0, -1)).toEqual(Array.from({ length: waits }, () => outcome));
+    expect(result.of("turn-end").map((fact) => fact.outcome.is)).toEqual(ends);
     expect(result.of("wait-start")).toHaveLength(ends.length - 1);
   });
 });

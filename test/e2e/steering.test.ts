@@ -142,7 +142,7 @@ it("takes words for the next prompt, another model and other limits during a liv
 
   const [first, ...more] = sent("wombat");
   expect(more).toEqual([]);
-  expect(first?.prompt).toMatch(/^## Orchestrator directive \(priority\)\n\nmind the wombat\n\nIteration 2 of 7\n/);
+  expect(first?.prompt).toMatch(/^## Orchestrator directive \(priority\)\n\nmind the wombat\n\nIteration 2 of 7\n/m);
   const models = (place.standin?.requests ?? [])
     .filter(({ toolsOffered }) => toolsOffered > 0)
     .map((request) => request.model);
@@ -163,7 +163,7 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
   expect((await place.pawl("status")).stdout).toContain("pausing after it");
   open("pause");
   await fact("decision-made", ({ iteration }) => iteration === 1);
-  await waitFor(async () => (await place.pawl("status")).stdout.includes("state   paused"), { what: "paused" });
+  await waitFor(async () => (await place.pawl("status")).stdout.match(/^state +paused$/m) !== null, { what: "paused" });
   expect((await facts()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
 
   expect((await place.pawl("resume")).code).toBe(0);
@@ -186,15 +186,32 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
   expect(ended.of("check-end").at(-1)).toMatchObject({ iteration: 3, verdict: { is: "fail" } });
   expect(place.repository.git("show", "HEAD:work.txt")).toBe("wrong");
 
-  const seqOf = (all: readonly Fact[], type: FactType, at: number): number =>
-    all.filter((one) => one.type === type)[at]?.seq ?? -1;
   const all = await facts();
-  expect(seqOf(all, "turn-start", 1)).toBeGreaterThan(seqOf(all, "directive-received", 1));
-  const prompts = (place.standin?.requests ?? []).map(({ prompt }) => /Iteration (\d+)/.exec(prompt)?.[1]);
-  expect(prompts).not.toContain("4");
+  const resumed = all.find((one) => one.type === "directive-received" && one.directive.kind === "resume");
+  const second = all.find((one) => one.type === "turn-start" && one.turn === 2);
+  expect(second?.seq).toBeGreaterThan(resumed?.seq ?? Number.POSITIVE_INFINITY);
+  // What the model was sent: nothing while paused, word of the interruption, nothing after the stop.
+  const requests = (place.standin?.requests ?? []).filter(({ toolsOffered }) => toolsOffered > 0);
+  const first = (n: number): LoggedRequest | undefined =>
+    requests.find(({ prompt }) => prompt.includes(`Iteration ${n} of`));
+  expect(Date.parse(first(2)?.at ?? "")).toBeGreaterThanOrEqual(Math.floor(resumed?.at ?? Number.POSITIVE_INFINITY));
+  expect(first(3)?.lastUserText).toContain("[Request interrupted by user");
+  expect(first(4)).toBeUndefined();
 
   const late = await place.pawl("steer", "too late");
   expect(late.code).toBe(2);
   expect(late.stderr).toContain("has ended: stopped");
   expect(late.stderr).toContain("pawl resume");
+});
+
+it("stops a live run at once and keeps the work of the turn it cut", async () => {
+  const { place, running, fact, toolRuns } = await live({ 1: [write("half"), heldBy("never"), { text: "no" }] });
+  await toolRuns(1);
+  await waitFor(() => existsSync(join(place.repository.path, "work.txt")), { what: "the agent's file" });
+  expect((await place.pawl("stop", "--now", "--wait")).stdout).toBe("d1 delivered (stopping now)\n");
+  expect((await fact("turn-end")).outcome).toEqual({ is: "interrupted", by: "directive:stop" });
+  const ended = await running.done;
+  expect(ended.code).toBe(1);
+  expect(ended.of("run-end")[0]?.outcome.rule).toBe("directive:stop-now");
+  expect(place.repository.git("show", "HEAD:work.txt")).toBe("half");
 });

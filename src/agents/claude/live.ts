@@ -12,7 +12,7 @@ const EXIT_DRAIN_MS = 1_000;
 /** Longest that a timer of Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export type Wake =
+type Wake =
   | { is: "message"; message: SDKMessage }
   /** The stream is over; `why` is for people. */
   | { is: "ended"; why: string }

@@ -20,10 +20,10 @@ export interface ApiUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-export const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-export function tokensOf(usage: ApiUsage): Tokens {
+function tokensOf(usage: ApiUsage): Tokens {
   return {
     inputTokens: usage.input_tokens ?? 0,
     outputTokens: usage.output_tokens ?? 0,

@@ -32,7 +32,7 @@ export interface Totals {
   cacheWriteTokens: number;
 }
 
-export interface TurnView {
+interface TurnView {
   /** The prompt has been taken up; what came before belongs to nobody. */
   begun: boolean;
   idle: boolean;
@@ -74,6 +74,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   };
   /** Directives by the uuid of their message; the flag: the program has put it into the conversation. */
   const said = new Map<string, { directive: string; taken: boolean }>();
+  let opened = false;
   let ending = false;
   let mainId = "";
   let assistantUuid = "";
@@ -172,6 +173,9 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   function takeSystem(message: Extract<SDKMessage, { type: "system" }>): AgentEvent[] {
     switch (message.subtype) {
       case "init":
+        // Also told again before the answer to something said.
+        if (opened) return [];
+        opened = true;
         return [{ type: "session-opened", ref: message.session_id, model: message.model }];
       case "status":
         // Newer than the types: which of our messages are in the request that is being made.

@@ -19,23 +19,35 @@ export async function findStart(
       mode === "continue" && !exists ? "there is no conversation to go on with; a new one is started" : undefined;
     return { start: { is: exists ? "resume" : "new", ref }, notice: lost };
   }
-  const from = at === undefined ? undefined : await sessionWith(config, { uuid: at, preferred: ref });
-  if (at !== undefined && from === ref) return { start: { is: "truncate", ref, at }, notice: undefined };
+  const point = at === undefined ? undefined : await find(config, { ...parsePoint(at), ref });
+  if (point?.session === ref) return { start: { is: "truncate", ref, at: point.message }, notice: undefined };
   if (exists) return { start: { is: "resume", ref }, notice: undefined };
-  if (at !== undefined && from !== undefined) return { start: { is: "fork", ref, from, at }, notice: undefined };
-  return { start: { is: "new", ref }, notice: "the conversation cannot be rewound; a new one is started" };
+  if (point === undefined) {
+    return { start: { is: "new", ref }, notice: "the conversation cannot be rewound; a new one is started" };
+  }
+  return { start: { is: "fork", ref, from: point.session, at: point.message }, notice: undefined };
 }
 
-/** The session whose conversation holds this message. */
-async function sessionWith(
+interface Point {
+  session: string;
+  message: string;
+}
+
+/** `session:message`, or a message alone that is looked for everywhere. */
+function parsePoint(at: string): { session: string | undefined; message: string } {
+  const colon = at.lastIndexOf(":");
+  return { session: colon < 0 ? undefined : at.slice(0, colon), message: at.slice(colon + 1) };
+}
+
+/** Looks first where the conversation goes on: a fork that a crash interrupted holds the message too. */
+async function find(
   config: string,
-  { uuid, preferred }: { uuid: string; preferred: string },
-): Promise<string | undefined> {
-  const paths = transcripts(config);
-  const sessions = paths.toSorted((a, b) => Number(b.includes(preferred)) - Number(a.includes(preferred)));
-  for (const path of sessions) {
-    for await (const entry of entriesOf(path, { mark: uuid })) {
-      if (entry.uuid === uuid) return basename(path, ".jsonl");
+  { session, message, ref }: { session: string | undefined; message: string; ref: string },
+): Promise<Point | undefined> {
+  const named = [ref, session].flatMap((name) => transcriptOf(config, name ?? "") ?? []);
+  for (const path of new Set([...named, ...transcripts(config)])) {
+    for await (const entry of entriesOf(path, { mark: message })) {
+      if (entry.uuid === message) return { session: basename(path, ".jsonl"), message };
     }
   }
   return undefined;

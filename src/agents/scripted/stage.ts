@@ -5,7 +5,7 @@ import type { AgentEvent, TurnLimits } from "../../ports.ts";
 /** Longest that a timer of Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export type Fate<T> = { value: T } | { error: unknown } | { outcome: TurnOutcome };
+type Fate<T> = { value: T } | { error: unknown } | { outcome: TurnOutcome };
 
 export interface Stage {
   readonly signal: AbortSignal;

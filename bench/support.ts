@@ -1,0 +1,106 @@
+/** What the benchmarks share: a small repository, a run on it with a scripted agent, medians. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scripted, type ScriptedFunction } from "../src/agents/scripted.ts";
+import { composeForRun, openDriverState } from "../src/compose.ts";
+import { drive } from "../src/loop/drive.ts";
+import type { RunState } from "../src/loop/state.ts";
+import { runRecipe } from "../src/recipes/run.ts";
+import type { RunSpec } from "../src/spec.ts";
+
+export const CLI = join(import.meta.dirname, "../dist/views/cli/main.js");
+
+export interface Place {
+  root: string;
+  repo: string;
+  env: Record<string, string>;
+  git(...args: string[]): string;
+  remove(): void;
+}
+
+export function makePlace(files = 50): Place {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-bench-")));
+  const repo = join(root, "repo");
+  for (const dir of ["repo", "home", "state"]) mkdirSync(join(root, dir));
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: join(root, "home"),
+    PAWL_HOME: join(root, "state"),
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: repo, env, encoding: "utf8" }).trim();
+  for (let i = 0; i < files; i += 1) writeFileSync(join(repo, `file-${i}.txt`), `content ${i}\n`);
+  git("init", "-q", "-b", "main");
+  git("config", "user.name", "User");
+  git("config", "user.email", "user@example.invalid");
+  git("add", "-A");
+  git("commit", "-q", "-m", "base");
+  return { root, repo, env, git, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+export function specFor(place: Place, iterations: number): RunSpec {
+  return {
+    run: `r-bench-${iterations}`,
+    recipe: "run",
+    goal: "benchmark",
+    workspace: {
+      repository: place.repo,
+      path: place.repo,
+      commit: "branch",
+      branch: "pawl/bench",
+      allowDirty: false,
+      maxSnapshotBytes: 1e9,
+      maxSnapshotFiles: 1e6,
+    },
+    agent: {
+      name: "scripted",
+      context: "persistent",
+      contextLimitTokens: 1e9,
+      idleTimeoutMs: 600_000,
+      turnTimeoutMs: 600_000,
+      completionGraceMs: 60_000,
+      options: {},
+    },
+    checks: [{ name: "true", kind: "command", command: "true", required: true, timeoutMs: 60_000 }],
+    claim: { promise: "COMPLETE", required: true },
+    minIterations: 1,
+    maxErrors: 3,
+    limits: { iterations },
+    struggle: { patience: 3, shortTurnMs: 0, ladder: ["stop"] },
+    waits: { backoffBaseMs: 100, backoffMaxMs: 1_000, limitCapMs: 1_000 },
+    environment: { PATH: place.env["PATH"] ?? "" },
+  };
+}
+
+/** Drives a whole run in this process with a scripted agent. */
+export async function driveHere(place: Place, iterations: number, play: ScriptedFunction): Promise<RunState> {
+  const state = await openDriverState(place.env);
+  const spec = specFor(place, iterations);
+  const commit = place.git("rev-parse", "HEAD");
+  const tree = place.git("rev-parse", "HEAD^{tree}");
+  const base = { commit, tree, branch: "main", detached: false };
+  await state.journal.create(
+    spec.run,
+    { type: "run-start", spec, pawl: "bench", base },
+    { repository: place.repo, goal: spec.goal },
+  );
+  const { ports, close } = await composeForRun({
+    run: spec.run,
+    env: place.env,
+    state,
+    agents: { scripted: scripted(play) },
+  });
+  try {
+    return await drive({ run: spec.run, recipe: runRecipe, ports, signal: new AbortController().signal });
+  } finally {
+    await close();
+    state.close();
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

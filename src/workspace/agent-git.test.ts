@@ -1,0 +1,216 @@
+/** An agent that uses git itself, well or badly: its work counts, nothing is lost, and nobody has to clean up. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import type { Accepted, Workspace } from "../ports.ts";
+
+const AT = 1_700_000_000_000;
+let place: Scratch;
+let workspace: Workspace;
+
+beforeEach(async () => {
+  place = scratch();
+  workspace = await openFor(place);
+  await workspace.prepare();
+  place.write("first.txt", "1\n");
+  await iterate(1);
+});
+afterEach(async () => {
+  await workspace.close();
+  place.remove();
+});
+
+async function iterate(n: number): Promise<Accepted> {
+  const taken = await workspace.snapshot(n, { parent: n === 1 ? null : n - 1, message: `s${n}`, at: AT + n });
+  return await workspace.accept({ tree: taken.judged, message: `iteration ${n}`, at: AT + n, snapshot: n });
+}
+const subjects = () => place.git("log", "--format=%s", "main..pawl/task").split("\n");
+const isClean = () => place.git("status", "--porcelain", "-b") === "## pawl/task";
+
+describe("an agent that uses git itself", () => {
+  it("commits on the branch: its commits are adopted as parents", async () => {
+    place.write("second.txt", "2\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "by the agent");
+    place.write("third.txt", "3\n");
+    const tip = place.git("rev-parse", "HEAD");
+    const accepted = await iterate(2);
+    expect(accepted).toMatchObject({ adopted: [tip], warnings: [] });
+    expect(subjects()).toEqual(["iteration 2", "by the agent", "iteration 1"]);
+    expect(isClean()).toBe(true);
+    place.write("fourth.txt", "4\n");
+    expect((await iterate(3)).adopted).toEqual([]);
+    expect(place.git("fsck", "--full", "--strict", "--no-dangling")).toBe("");
+    expect(place.privateGit("fsck", "--full", "--strict", "--no-dangling")).toBe("");
+  });
+
+  it("commits everything: the branch simply moves on, with nothing to add", async () => {
+    place.write("second.txt", "2\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "by the agent");
+    const accepted = await iterate(2);
+    expect(accepted.commit).toBe(place.git("rev-parse", "pawl/task"));
+    expect(subjects()).toEqual(["by the agent", "iteration 1"]);
+  });
+
+  it("merges another branch: the merge is adopted", async () => {
+    place.git("branch", "old", "main");
+    place.git("checkout", "-q", "old");
+    place.write("side.txt", "s\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "side");
+    place.git("checkout", "-q", "pawl/task");
+    place.git("merge", "-q", "--no-edit", "old");
+    place.write("second.txt");
+    const accepted = await iterate(2);
+    expect(accepted.conflict).toBeUndefined();
+    expect(accepted.adopted).toHaveLength(2);
+    expect(place.privateGit("fsck", "--full", "--no-dangling")).toBe("");
+    place.write("third.txt");
+    expect((await iterate(3)).conflict).toBeUndefined();
+    expect(isClean()).toBe(true);
+  });
+
+  it("resets the branch back, also to before the base: the run's commits are on it again", async () => {
+    place.git("reset", "-q", "--hard", "main");
+    place.write("second.txt", "2\n");
+    const accepted = await iterate(2);
+    expect(accepted.conflict).toBeUndefined();
+    expect(subjects()).toEqual(["iteration 2", "iteration 1"]);
+    expect(place.git("ls-tree", "--name-only", "HEAD")).not.toContain("first.txt");
+    expect(isClean()).toBe(true);
+  });
+
+  it("deletes the branch and switches away: the branch is back and HEAD on it", async () => {
+    place.git("checkout", "-q", "main");
+    place.git("branch", "-D", "pawl/task");
+    place.git("reflog", "expire", "--expire=now", "--all");
+    place.git("gc", "-q", "--prune=now");
+    place.write("second.txt", "2\n");
+    const accepted = await iterate(2);
+    expect(accepted.warnings.join()).toContain("deleted");
+    expect(subjects()).toEqual(["iteration 2", "iteration 1"]);
+    expect(isClean()).toBe(true);
+    expect(place.git("fsck", "--full", "--no-dangling")).toBe("");
+  });
+
+  it("commits on a branch of its own: that branch and HEAD are left, the work is on the run's branch", async () => {
+    place.git("checkout", "-q", "-b", "feature");
+    place.write("second.txt", "2\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "on feature");
+    const accepted = await iterate(2);
+    expect(accepted.warnings.join()).toContain("refs/heads/feature");
+    expect(place.git("show", "pawl/task:second.txt")).toBe("2");
+    expect(place.git("log", "-1", "--format=%s", "feature")).toBe("on feature");
+    expect(place.git("symbolic-ref", "HEAD")).toBe("refs/heads/feature");
+  });
+
+  it("detaches HEAD at a known commit: HEAD is put back", async () => {
+    place.git("checkout", "-q", "--detach");
+    place.write("second.txt", "2\n");
+    expect((await iterate(2)).warnings).toEqual([]);
+    expect(isClean()).toBe(true);
+  });
+
+  it("rewrites the branch: both versions are kept and a person must look", async () => {
+    place.write("second.txt", "2\n");
+    place.git("add", "-A");
+    place.git("commit", "-q", "--amend", "-m", "amended");
+    const tip = place.git("rev-parse", "HEAD");
+    const accepted = await iterate(2);
+    expect(accepted).toMatchObject({ commit: null, conflict: "salvage/conflict-2" });
+    expect(place.git("rev-parse", "pawl/task")).toBe(tip);
+    expect(place.privateGit("show", "refs/pawl/r1/main/salvage/conflict-2:second.txt")).toBe("2");
+    expect(place.privateGit("rev-parse", "refs/pawl/r1/main/lost/conflict-2")).toBe(tip);
+    expect(place.privateGit("fsck", "--full", "--no-dangling")).toBe("");
+  });
+
+  it("packs refs, prunes and repacks: nothing is noticed", async () => {
+    place.git("pack-refs", "--all", "--prune");
+    place.git("gc", "-q", "--prune=now");
+    place.write("second.txt", "2\n");
+    expect(await iterate(2)).toMatchObject({ warnings: [], adopted: [] });
+    expect(isClean()).toBe(true);
+  });
+
+  it("changes the repository's settings: nothing of it counts", async () => {
+    place.git("config", "core.autocrlf", "true");
+    place.git("config", "core.excludesFile", "/dev/zero");
+    writeFileSync(join(place.repo, ".git/info/exclude"), "*\n");
+    place.write("second.txt", "2\n");
+    const accepted = await iterate(2);
+    expect(accepted.conflict).toBeUndefined();
+    expect(place.git("show", "HEAD:second.txt")).toBe("2");
+  });
+
+  it("stages things its own way: the index is the run's again", async () => {
+    place.git("rm", "-q", "--cached", "a.txt");
+    place.write("second.txt", "2\n");
+    await iterate(2);
+    expect(isClean()).toBe(true);
+    expect(place.git("ls-files")).toContain("a.txt");
+  });
+});
+
+describe("an agent that takes the repository away", () => {
+  const losesNothing = async () => {
+    place.write("second.txt", "2\n");
+    const taken = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+    expect(taken.files.map(({ path }) => path)).toEqual(["second.txt"]);
+    const accepted = await workspace.accept({ tree: taken.judged, message: "m", at: AT, snapshot: 2 });
+    expect(accepted).toMatchObject({ commit: null, conflict: "salvage/conflict-2" });
+    expect(place.privateGit("show", "refs/pawl/r1/main/salvage/conflict-2:second.txt")).toBe("2");
+    await workspace.restore(1, { salvage: "1", at: AT });
+    expect(existsSync(join(place.repo, "second.txt"))).toBe(false);
+    expect(readFileSync(join(place.repo, "first.txt"), "utf8")).toBe("1\n");
+    return accepted.warnings.join();
+  };
+
+  it("deletes .git", async () => {
+    rmSync(join(place.repo, ".git"), { recursive: true });
+    expect(await losesNothing()).toContain("deleted");
+  });
+
+  it("replaces .git with a file that points elsewhere", async () => {
+    const elsewhere = join(place.root, "elsewhere.git");
+    renameSync(join(place.repo, ".git"), elsewhere);
+    writeFileSync(join(place.repo, ".git"), `gitdir: ${elsewhere}\n`);
+    const refs = () => place.gitIn(place.root, `--git-dir=${elsewhere}`, "for-each-ref");
+    const before = refs();
+    expect(await losesNothing()).toContain("replaced");
+    expect(refs()).toBe(before);
+  });
+
+  it("leads objects or refs out of the repository by links", async () => {
+    const outside = join(place.root, "outside");
+    mkdirSync(outside);
+    rmSync(join(place.repo, ".git/refs/heads/pawl"), { recursive: true });
+    symlinkSync(outside, join(place.repo, ".git/refs/heads/pawl"));
+    expect(await losesNothing()).toContain("leads out");
+    expect(existsSync(join(outside, "task"))).toBe(false);
+  });
+
+  it("breaks the repository's config", async () => {
+    writeFileSync(join(place.repo, ".git/config"), "[core]\n\trepositoryformatversion = 99\n");
+    expect(await losesNothing()).toContain("git cannot use the repository");
+  });
+
+  it("deletes the whole workspace: an empty one, and it can be restored", async () => {
+    rmSync(place.repo, { recursive: true });
+    const taken = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+    expect(taken.tree).toBe("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+    await workspace.restore(1, { salvage: "1", at: AT });
+    expect(readFileSync(join(place.repo, "first.txt"), "utf8")).toBe("1\n");
+  });
+});
+
+describe("an index.lock in the user's repository", () => {
+  it("of a dead git is removed", async () => {
+    writeFileSync(join(place.repo, ".git/index.lock"), "half");
+    place.write("second.txt", "2\n");
+    expect((await iterate(2)).warnings).toEqual([]);
+    expect(isClean()).toBe(true);
+  });
+});
