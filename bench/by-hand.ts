@@ -30,6 +30,7 @@ function run(
     child.on("close", (code) =>
       code === 0 ? resolve(out) : reject(new Error(`${command} ${args.join(" ")}: ${code}`)),
     );
+    child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
   });
 }

@@ -7,7 +7,15 @@ import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { UsageError } from "./errors.ts";
 import { nearest } from "./config/nearest.ts";
-import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, variableOf, type SettingName, type Settings } from "./config/settings.ts";
+import {
+  DEFAULTS,
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  variableOf,
+  type SettingName,
+  type Settings,
+} from "./config/settings.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -101,7 +109,8 @@ function readFile(path: string): Layer["values"] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError(`${path} must have settings by name`, { hint: "for example: `max-cost: 5`" });
   }
-  for (const key of Object.keys(value)) knownOr(key, SETTING_NAMES, `${path} has an unknown key ${JSON.stringify(key)}`);
+  for (const key of Object.keys(value))
+    knownOr(key, SETTING_NAMES, `${path} has an unknown key ${JSON.stringify(key)}`);
   return Object.fromEntries(Object.entries(value).filter(([, given]) => given !== null));
 }
 
@@ -128,7 +137,9 @@ function knownOr(word: string, known: readonly string[], says: string): void {
 /** What cannot be meant together; each names both and where they come from. */
 function refuseContradictions({ settings: s, origins }: Resolved): void {
   const refuse = (a: SettingName, b: SettingName, says: string): never => {
-    throw new UsageError(says, { hint: `${a}: ${origins[a]?.where ?? "default"}; ${b}: ${origins[b]?.where ?? "default"}` });
+    throw new UsageError(says, {
+      hint: `${a}: ${origins[a]?.where ?? "default"}; ${b}: ${origins[b]?.where ?? "default"}`,
+    });
   };
   const above = (a: SettingName, b: SettingName): void => {
     const [x, y] = [s[a], s[b]];
@@ -140,9 +151,14 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
   above("backoff", "max-backoff");
   if (s["until-green"] && s.checks.length === 0) refuse("until-green", "checks", "until-green needs a check");
   if (s.branch !== undefined && s.commit !== "branch")
-    refuse("branch", "commit", `branch ${s.branch} contradicts ${s.commit === "none" ? "no commits" : "committing on the current branch"}`);
+    refuse(
+      "branch",
+      "commit",
+      `branch ${s.branch} contradicts ${s.commit === "none" ? "no commits" : "committing on the current branch"}`,
+    );
   const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
-  if (twice !== undefined) throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
+  if (twice !== undefined)
+    throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
 }
 
 /** Unnamed ones are called after their command. */

@@ -67,12 +67,32 @@ export function exitCodeOfError(error: unknown): number {
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 
+/** What the system said no with, and what a person can do about it. */
+const MACHINE_HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "The disk is full: make room, then `pawl resume`.",
+  EDQUOT: "The disk quota is used up: make room, then `pawl resume`.",
+  EROFS: "The file system is read-only: mount it writable, then `pawl resume`.",
+  EIO: "The disk failed to read or write: look at the system's log, then `pawl resume`.",
+  EMFILE: "Too many open files: raise `ulimit -n`, then `pawl resume`.",
+  ENFILE: "Too many open files in the system: close some programs, then `pawl resume`.",
+  EAGAIN: "The system cannot start another process now: raise `ulimit -u`, then `pawl resume`.",
+  ENOMEM: "The machine is out of memory: close some programs, then `pawl resume`.",
+  EACCES: "See who owns that file, then `pawl resume`.",
+};
+
+function machineHint(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? undefined : MACHINE_HINTS[code];
+}
+
 /** One line what and why, one line what to do; the stack only when asked. */
 export function render(error: unknown, { verbose = false }: { verbose?: boolean } = {}): string {
   if (!(error instanceof Error)) return `pawl: ${String(error)}`;
   const lines = [`pawl: ${error.message}`];
-  if (error instanceof PawlError && error.hint !== undefined) lines.push(`      ${error.hint}`);
-  if (!(error instanceof PawlError) || verbose) lines.push(error.stack ?? "");
+  const hint = error instanceof PawlError ? error.hint : machineHint(error);
+  if (hint !== undefined) lines.push(`      ${hint}`);
+  const expected = error instanceof PawlError || hint !== undefined;
+  if (!expected || verbose) lines.push(error.stack ?? "");
   if (verbose && error.cause !== undefined) lines.push(`caused by: ${render(error.cause, { verbose })}`);
   return lines.join("\n").trimEnd();
 }

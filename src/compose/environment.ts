@@ -24,7 +24,8 @@ export function freezeEnvironment(env: Environment, { add, home, redact }: Wante
   const kept = Object.entries(allowed).filter(([name]) => name !== RUN_TAG && !(isPrivate && name === "HOME"));
   return Object.fromEntries(
     kept.map(([name, value]) => {
-      const isOpen = !add.includes(name) && redact(value) === value && redact(`${name}=${value}`) === `${name}=${value}`;
+      const isOpen =
+        !add.includes(name) && redact(value) === value && redact(`${name}=${value}`) === `${name}=${value}`;
       return [name, isOpen ? value : TAKEN_FROM_DRIVER];
     }),
   );

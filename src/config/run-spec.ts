@@ -91,6 +91,8 @@ function toAgent(s: Resolved["settings"]): AgentSpec {
     idleTimeoutMs: s["idle-timeout"],
     turnTimeoutMs: s["turn-timeout"],
     completionGraceMs: s["completion-grace"],
-    options: Object.fromEntries(Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    options: Object.fromEntries(
+      Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
   };
 }

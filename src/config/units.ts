@@ -57,7 +57,10 @@ const amount = (read: Reader, { says, min }: { says: string; min: number }) =>
   });
 
 export const count = amount(readCount, { says: "must be a whole number above 0, such as 20 or 120k", min: 1 });
-export const money = amount(readMoney, { says: "must be US dollars above 0, such as 5 or 0.50", min: Number.MIN_VALUE });
+export const money = amount(readMoney, {
+  says: "must be US dollars above 0, such as 5 or 0.50",
+  min: Number.MIN_VALUE,
+});
 export const duration = amount(readDuration, { says: "must be a time above 0, such as 90s, 30m or 1h30m", min: 1 });
 export const durationOrNone = amount(readDuration, { says: "must be a time, such as 30s, or 0", min: 0 });
 export const bytes = amount(readBytes, { says: "must be a size above 0, such as 2MB", min: 1 });

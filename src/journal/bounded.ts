@@ -1,8 +1,8 @@
 /** JSON of any value with a limit: long texts are cut, and what is still too long is told by its beginning. */
 import type { Redact } from "../ports.ts";
 
-export const MAX_TEXT_CHARS = 16_384;
-export const MAX_LINE_CHARS = 65_536;
+const MAX_TEXT_CHARS = 16_384;
+const MAX_LINE_CHARS = 65_536;
 const HEAD_CHARS = 4_096;
 /** Masked beyond the cut too, so that a secret lying across it does not show its first half. */
 const MARGIN_CHARS = 4_096;

@@ -1,7 +1,7 @@
 /** Ranges of a text, and the text with the mask in their place. */
 
 /** Shorter than anything it replaces. */
-export const MASK = "***";
+const MASK = "***";
 
 export interface Range {
   start: number;

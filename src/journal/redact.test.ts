@@ -98,7 +98,7 @@ describe("known secrets", () => {
 
   test("paths, switches, words and short values in secretive variables are no secrets", () => {
     const environment = {
-      SSH_AUTH_SOCK: "/tmp/ssh-abc/agent.1234",
+      SSH_AUTH_SOCK: "/run/user/1000/agent.1234",
       AUTH_MODE: "disabled",
       USE_TOKEN: "true",
       KEY: "short",

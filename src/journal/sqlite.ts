@@ -44,7 +44,9 @@ export interface StoreOptions {
 export function makeStore(path: string, options: StoreOptions): Store {
   const listeners = new Set<() => void>();
   let opened: { raw: DatabaseSync; database: Database } | undefined;
+  let isClosed = false;
   const open = (): Database => {
+    if (isClosed) throw new TerminalError(`${basename(path)} was closed`, { hint: "open pawl's state again" });
     opened ??= openDatabase(path, { ...options, committed: () => listeners.forEach((listener) => listener()) });
     return opened.database;
   };
@@ -61,6 +63,7 @@ export function makeStore(path: string, options: StoreOptions): Store {
     close() {
       opened?.raw.close();
       opened = undefined;
+      isClosed = true;
     },
   };
 }

@@ -6,6 +6,7 @@ import { TerminalError } from "../errors.ts";
 import type { Redact, Trace, TraceLine } from "../ports.ts";
 import { bounded } from "./bounded.ts";
 import type { Changes } from "./changes.ts";
+import { joinTexts } from "./joined-text.ts";
 import type { Store } from "./sqlite.ts";
 
 /** Half of what is promised, to leave room for a busy event loop. */
@@ -16,7 +17,7 @@ const MAX_GROUP_LINES = 1_000;
 const MAX_PENDING_LINES = 10_000;
 const READ_CHUNK_LINES = 1_000;
 
-export interface NumberedLine {
+interface NumberedLine {
   n: number;
   line: TraceLine;
 }
@@ -40,10 +41,21 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
   let timer: NodeJS.Timeout | undefined;
   let failure: unknown;
   let dropped = 0;
+  let nextCommit = MAX_GROUP_LINES;
+
+  const texts = joinTexts((run, line) => {
+    try {
+      pending.push([run, line.turn, line.at, line.kind, bounded(line.data, redact)]);
+    } catch (error) {
+      failure = error;
+      dropped += 1;
+    }
+  });
 
   const commit = (): void => {
     clearTimeout(timer);
     timer = undefined;
+    texts.settle();
     if (pending.length === 0) return;
     try {
       const database = store.always();
@@ -52,11 +64,13 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
         for (const line of pending) insert.run(...line);
       });
       pending = [];
+      nextCommit = MAX_GROUP_LINES;
     } catch (error) {
       failure = error;
       const excess = Math.max(0, pending.length - MAX_PENDING_LINES);
       pending.splice(0, excess);
       dropped += excess;
+      nextCommit = pending.length + MAX_GROUP_LINES;
     }
   };
 
@@ -74,13 +88,8 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
 
   return {
     write(run, line) {
-      try {
-        pending.push([run, line.turn, line.at, line.kind, bounded(line.data, redact)]);
-      } catch (error) {
-        failure = error;
-        dropped += 1;
-      }
-      if (pending.length % MAX_GROUP_LINES === 0) commit();
+      texts.write(run, line);
+      if (pending.length >= nextCommit) commit();
       else timer ??= setTimeout(commit, GROUP_COMMIT_MS);
     },
     async read(run, { from = 0, turn } = {}) {
@@ -106,6 +115,7 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
       }
     },
     async flush() {
+      texts.finish();
       commit();
       if (failure === undefined) return;
       const lost = dropped + pending.length;
@@ -118,6 +128,7 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
         });
     },
     close() {
+      texts.finish();
       commit();
       store.close();
     },

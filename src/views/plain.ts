@@ -1,24 +1,38 @@
 /**
- * Text of agents, programs and repositories made safe for a terminal: no escape sequence, control character or change
- * of writing direction passes. Every string that pawl did not write itself goes through here before it is shown.
+ * Text of agents, models, tools and repositories made safe to show: no escape sequence, control character or
+ * direction override of theirs reaches a terminal. Every view passes such text through here.
  */
+const ESC = String.fromCharCode(0x1b);
+const BEL = String.fromCharCode(0x07);
+/** Single-character forms of ESC [, ESC ], ESC P / X / ^ / _ and ESC \. */
+const CSI = String.fromCharCode(0x9b);
+const OSC = String.fromCharCode(0x9d);
+const STRING_OPENERS = String.fromCharCode(0x90, 0x98, 0x9e, 0x9f);
+const ST = String.fromCharCode(0x9c);
 
-/** Sequences with their payload: CSI; OSC and the other strings, up to their end or the line's; short escapes. */
-const SEQUENCES =
-  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]/g;
-/** What is left of C0 (but for tab and line feed), DEL, C1, and the bidirectional controls. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this removes
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Whole sequences first, so that nothing of their inside is left as text; what never ends is shown as text. */
+const SEQUENCES = new RegExp(
+  [
+    `(?:${ESC}\\[|${CSI})[0-?]*[ -/]*[@-~]`,
+    `(?:${ESC}[\\]PX^_]|[${OSC}${STRING_OPENERS}])[^${ESC}${BEL}${ST}]*(?:${BEL}|${ST}|${ESC}\\\\)`,
+    `${ESC}[ -/]*[0-~]`,
+  ].join("|"),
+  "g",
+);
+/** Controls but for line feed and tab; and what turns the direction or the order of text. */
+const CONTROLS = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;
 
+/** Line breaks and tabs stay. */
 export function plain(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(SEQUENCES, "").replace(CONTROLS, "");
+  return text.replaceAll(SEQUENCES, "").replaceAll(/\r\n?/g, "\n").replaceAll(CONTROLS, "");
 }
 
-/** One line, at most `max` characters. */
+/** On one line, at most `max` characters, with `…` where it was cut. */
 export function oneLine(text: string, { max }: { max: number }): string {
-  const line = plain(text.length > max * 4 ? text.slice(0, max * 4) : text)
-    .replace(/\s+/g, " ")
+  // Cut before the work too: a line of output may be megabytes long.
+  const line = plain(text.slice(0, max * 8))
+    .replaceAll(/\s+/g, " ")
     .trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+  const characters = Array.from(line);
+  return characters.length <= max ? line : `${characters.slice(0, max - 1).join("")}…`;
 }

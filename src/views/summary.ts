@@ -4,7 +4,7 @@ import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import type { CheckSpec } from "../spec.ts";
 import { cost, counted, duration, grouped } from "./cli/format.ts";
 import { verdictWords } from "./fact-words.ts";
-import { oneLine } from "./plain.ts";
+import { oneLine, plain } from "./plain.ts";
 
 const MAX_CHARS = 300;
 const SHORT_OID_CHARS = 10;
@@ -41,7 +41,10 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
-    ["iterations", `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`],
+    [
+      "iterations",
+      `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`,
+    ],
     ["cost", cost(spent)],
     ["tokens", tokens(state)],
     ["time", `${duration(state.elapsed)} driven`],
@@ -84,7 +87,8 @@ function branchLine(state: RunState): string {
   const { lastCommit, conflict } = mainLane(state);
   if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
   const name = branchOf(state) ?? "detached";
-  const tip = lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
+  const tip =
+    lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
   return `${short(name)} (${tip})${conflict === undefined ? "" : `; it moved, the work is kept as ${short(conflict)}`}`;
 }
 
@@ -119,11 +123,14 @@ function nextCommands(state: RunState): [string, string][] {
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
   const merge: [string, string][] =
     isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
-      ? [[`git switch ${state.base.branch} && git merge ${branch}`, "take the work"]]
+      ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
       : [];
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
   return [...look, ...merge, ...resume];
 }
+
+/** Safe to paste into a shell, whatever a branch is called. */
+const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);
 
 /** With the limit to raise, where one was reached. */
 export function resumeCommand({ run, outcome, limits }: RunState): string {

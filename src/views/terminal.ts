@@ -123,11 +123,17 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     case "decision-made":
       return { text: closing(mainLane(state).record, fact), style: "cyan" };
     case "change-recorded":
-      return fact.warnings.length === 0 && fact.refused === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+      return fact.warnings.length === 0 && fact.refused === undefined
+        ? undefined
+        : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-accepted":
-      return fact.warnings.length === 0 && fact.conflict === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+      return fact.warnings.length === 0 && fact.conflict === undefined
+        ? undefined
+        : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "lease-changed":
-      return fact.swept === 0 ? undefined : { text: `ended ${counted(fact.swept, "process")} that an earlier driver left behind`, style: "yellow" };
+      return fact.swept === 0
+        ? undefined
+        : { text: `ended ${counted(fact.swept, "process")} that an earlier driver left behind`, style: "yellow" };
     case "change-restored":
     case "directive-received":
     case "directive-delivered":
@@ -142,12 +148,19 @@ function tell(fact: Fact, state: RunState): Told | undefined {
 }
 
 /** The one line that closes an iteration, and a second where the decision needs words. */
-export function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
+export function closing(
+  record: IterationRecord,
+  { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">,
+): string {
   const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
-  const files = record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
+  const files =
+    record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
   const verdicts = record.verdicts.map(({ check, is }) => `${oneLine(check, { max: 40 })} ${is}`).join(", ");
   const money = record.usd === null ? "cost unknown" : `${record.estimated ? "~" : ""}${dollars(record.usd)}`;
   const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", money];
-  const words = rule === "continue" || rule === "green-unclaimed" ? "" : `\n  ${rule}: ${oneLine(plain(reason), { max: MAX_REASON_CHARS })}`;
+  const words =
+    rule === "continue" || rule === "green-unclaimed"
+      ? ""
+      : `\n  ${rule}: ${oneLine(plain(reason), { max: MAX_REASON_CHARS })}`;
   return `iteration ${record.n} closed: ${parts.join(" · ")}${words}`;
 }

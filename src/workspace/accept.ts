@@ -8,6 +8,7 @@ import { adopt, keepLost, type Moved } from "./adopt.ts";
 import { branchTip, pointHead, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
 import { readHead } from "./inspect.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
+import { commitBytes, commitName } from "./objects.ts";
 import { placeOf } from "./start-branch.ts";
 import { copyIndex, putIndex } from "./user-index.ts";
 
@@ -25,13 +26,13 @@ export async function accept(lane: Lane, request: AcceptRequest): Promise<Accept
   const { branch } = lane.prepared;
   if (branch === null) return { commit: null, branch: null, adopted: [], warnings: [] };
   const trouble = troubleWith(lane);
-  if (trouble !== undefined) return conflict(lane, { ...request, branch, warning: trouble });
+  if (trouble !== undefined) return await conflict(lane, { ...request, branch, warning: trouble });
   try {
     return await handOver(lane, { request, branch });
   } catch (error) {
     const works = await lane.user.run(["rev-parse", "--git-dir"]);
     if (works.code === 0) throw error;
-    return conflict(lane, {
+    return await conflict(lane, {
       ...request,
       branch,
       warning: `git cannot use the repository any more: ${works.stderr.trim()}`,
@@ -48,16 +49,18 @@ async function handOver(
     const moved = await moveOf(lane, { seen, request });
     if (moved.is === "diverged") {
       const kept = await keepLost(lane, { commit: moved.tip, name: `conflict-${request.snapshot}` });
-      return conflict(lane, { ...request, branch, warning: `${branch} was moved to ${moved.tip}; ${kept}` });
+      return await conflict(lane, { ...request, branch, warning: `${branch} was moved to ${moved.tip}; ${kept}` });
     }
     const oid = await place(lane, { request, branch, seen, moved });
     if (oid === undefined) continue;
-    setRef(lane, { name: "head", oid });
     lane.memory.pending = { tree: request.tree, changes: new Map() };
-    const warnings = await showToUser(lane, { branch, tree: request.tree });
+    const [warnings] = await Promise.all([
+      showToUser(lane, { branch, tree: request.tree, tip: oid }),
+      setRef(lane, { name: "head", oid }),
+    ]);
     return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };
   }
-  return conflict(lane, { ...request, branch, warning: `${branch} keeps moving` });
+  return await conflict(lane, { ...request, branch, warning: `${branch} keeps moving` });
 }
 
 async function moveOf(
@@ -92,23 +95,31 @@ async function place(
   const same = moved.parent !== undefined && (await treeOf(lane, moved.parent)) === tree;
   const parents = moved.parent === undefined ? [] : [moved.parent];
   const content = { tree, parents, author: lane.prepared.author, message, at };
-  const oid = same && moved.parent !== undefined ? moved.parent : commit(lane, content);
+  const name = commitName(commitBytes(content), lane.prepared.objectFormat);
+  const oid = same && moved.parent !== undefined ? moved.parent : name;
+  const usual = !same && moved.have !== undefined && moved.have === moved.parent && moved.adopted.length === 0;
+  const [sent] = await Promise.all([
+    usual && oid !== seen && sendLoose(lane, content),
+    same ? undefined : commit(lane, content),
+  ]);
   if (oid === seen) return oid;
-  const usual = moved.have !== undefined && moved.have === moved.parent && moved.adopted.length === 0;
-  if (!(usual && !same && sendLoose(lane, content)))
-    await sendCommit(lane, { commit: oid, have: moved.have ?? lane.prepared.origin });
+  if (!sent) await sendCommit(lane, { commit: oid, have: moved.have ?? lane.prepared.origin });
   return (await updateBranch(lane, { branch, to: oid, from: seen, why: message.split("\n")[0] ?? "" }))
     ? oid
     : undefined;
 }
 
 /** HEAD and index, so that the user's `git status` tells the truth. */
-async function showToUser(lane: Lane, { branch, tree }: { branch: string; tree: string }): Promise<string[]> {
+async function showToUser(
+  lane: Lane,
+  { branch, tree, tip }: { branch: string; tree: string; tip: string },
+): Promise<string[]> {
   const head = readHead(lane.prepared.gitDir);
   const name = `refs/heads/${branch}`;
   if (head === undefined || !("ref" in head) || head.ref !== name) {
     const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
-    if (!(await isKnown(lane, head))) return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
+    if (!(await isKnown(lane, { head, tip })))
+      return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
     await pointHead(lane, branch);
   }
   const warning = await putIndex(await indexFor(lane, tree), placeOf(lane));
@@ -116,7 +127,10 @@ async function showToUser(lane: Lane, { branch, tree }: { branch: string; tree: 
 }
 
 /** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */
-async function isKnown(lane: Lane, head: ReturnType<typeof readHead>): Promise<boolean> {
+async function isKnown(
+  lane: Lane,
+  { head, tip }: { head: ReturnType<typeof readHead>; tip: string },
+): Promise<boolean> {
   if (head === undefined) return true;
   const name = "ref" in head ? head.ref : head.commit;
   if (!/^(refs\/|[0-9a-f]{40})/.test(name)) return false;
@@ -124,7 +138,6 @@ async function isKnown(lane: Lane, head: ReturnType<typeof readHead>): Promise<b
   if (found.code !== 0) return "ref" in head;
   const oid = found.stdout.toString("latin1").trim();
   if (oid === lane.prepared.origin) return true;
-  const tip = getRef(lane, "head") ?? "";
   return (await lane.privateGit.run(["merge-base", "--is-ancestor", oid, tip])).code === 0;
 }
 
@@ -138,16 +151,16 @@ async function indexFor(lane: Lane, tree: string): Promise<string> {
 }
 
 /** The work is kept under a ref of pawl's and a person must look. */
-function conflict(lane: Lane, about: AcceptRequest & { branch: string; warning: string }): Accepted {
+async function conflict(lane: Lane, about: AcceptRequest & { branch: string; warning: string }): Promise<Accepted> {
   const head = getRef(lane, "head");
   const parents = head === undefined ? [] : [head];
-  const oid = commit(lane, {
+  const oid = await commit(lane, {
     tree: about.tree,
     parents,
     author: lane.prepared.author,
     message: about.message,
     at: about.at,
   });
-  const name = keepRef(lane, { name: `salvage/conflict-${about.snapshot}`, oid });
+  const name = await keepRef(lane, { name: `salvage/conflict-${about.snapshot}`, oid });
   return { commit: null, branch: about.branch, adopted: [], warnings: [about.warning], conflict: name };
 }

@@ -2,8 +2,7 @@
  * What to do about a branch that somebody else moved. Its commits are copied in, which re-hashes them, before anything
  * is concluded from them; the user's own objects only tell how much there would be to copy.
  */
-import { createHash } from "node:crypto";
-import { commitBytes } from "./objects.ts";
+import { commitBytes, commitName } from "./objects.ts";
 import { keepRef, type Lane } from "./lane.ts";
 import { copyCommit, copyHistory, cutHistory, parseCommit, readCommit } from "./private-repository.ts";
 
@@ -51,7 +50,7 @@ export async function adopt(
 export async function keepLost(lane: Lane, { commit, name }: { commit: string; name: string }): Promise<string> {
   try {
     await copyCommit(commit, placesOf(lane));
-    return `that commit is kept as ${keepRef(lane, { name: `lost/${name}`, oid: commit })}`;
+    return `that commit is kept as ${await keepRef(lane, { name: `lost/${name}`, oid: commit })}`;
   } catch (error) {
     return `that commit could not be copied: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -142,8 +141,7 @@ async function reaches(lane: Lane, { from, to }: { from: string; to: string }): 
 async function isOurs(lane: Lane, { oid, request }: { oid: string; request: Request }): Promise<boolean> {
   const { parents } = await readCommit(oid, lane.privateGit);
   const body = commitBytes({ ...request, parents, author: lane.prepared.author });
-  const whole = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body]);
-  return createHash(lane.prepared.objectFormat).update(whole).digest("hex") === oid;
+  return commitName(body, lane.prepared.objectFormat) === oid;
 }
 
 function placesOf(lane: Lane): Parameters<typeof copyCommit>[1] {

@@ -75,7 +75,7 @@ export interface GitResult {
   truncated: boolean;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 export interface Git {
   readonly place: GitPlace;
@@ -89,7 +89,7 @@ export interface Git {
 
 export function openGit(place: GitPlace): Git {
   const run = async (args: readonly string[], options: GitOptions = {}): Promise<GitResult> => {
-    const child = start(place, args);
+    const child = start(place, args, options.input === undefined ? "ignore" : "pipe");
     feed(child, options.input);
     return await collect(child, options.maxBytes ?? MAX_STDOUT_BYTES);
   };
@@ -112,9 +112,9 @@ export async function pipe(
 ): Promise<string> {
   const source = start(left.git.place, left.args);
   const sink = start(right.git.place, right.args);
-  source.stdout.pipe(sink.stdin);
   feed(source, left.input);
-  sink.stdin.on("error", () => source.stdout.resume());
+  if (sink.stdin !== null) source.stdout.pipe(sink.stdin);
+  sink.stdin?.on("error", () => source.stdout.resume());
   const [from, to] = await Promise.all([collect(source, 0, { output: "elsewhere" }), collect(sink, MAX_STDOUT_BYTES)]);
   if (from.code !== 0) throw gitFailed(left.args, from);
   if (to.code !== 0) throw gitFailed(right.args, to);
@@ -128,18 +128,18 @@ export function gitFailed(args: readonly string[], result: GitResult): TerminalE
   });
 }
 
-function start(place: GitPlace, args: readonly string[]): Child {
+function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore" = "pipe"): Child {
   fault("spawn");
   const placed = [
     `--git-dir=${place.gitDir}`,
     ...(place.workTree === undefined ? [] : [`--work-tree=${place.workTree}`]),
   ];
   const sync = place.durable === false ? THROW_AWAY : DURABLE;
-  return spawn("git", [...HARDENED, ...sync, "--literal-pathspecs", ...placed, ...args], {
-    cwd: place.workTree ?? place.home,
-    env: environmentOf(place),
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const options = { cwd: place.workTree ?? place.home, env: environmentOf(place) };
+  const whole = [...HARDENED, ...sync, "--literal-pathspecs", ...placed, ...args];
+  // Two calls, for the types tell apart by the literal whether there is a stdin.
+  if (stdin === "ignore") return spawn("git", whole, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn("git", whole, { ...options, stdio: ["pipe", "pipe", "pipe"] });
 }
 
 function environmentOf(place: GitPlace): Record<string, string> {
@@ -164,8 +164,8 @@ function environmentOf(place: GitPlace): Record<string, string> {
 
 function feed(child: Child, input: string | Uint8Array | undefined): void {
   // A git that ends early closes its input; its exit code tells, not EPIPE here.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input ?? "");
+  child.stdin?.on("error", () => undefined);
+  child.stdin?.end(input ?? "");
 }
 
 export async function collect(

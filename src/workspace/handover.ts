@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gitFailed, pipe } from "./git.ts";
 import type { Lane, Memory } from "./lane.ts";
-import { commitBytes, copyLoose, readLoose, treeEntries, writeLoose, type CommitRequest } from "./objects.ts";
+import { commitBytes, copyLoose, readLoose, treeEntries, writeCommit, type CommitRequest } from "./objects.ts";
 import { isWithin } from "./user-git.ts";
 
 const OID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
@@ -80,14 +80,16 @@ export async function sendCommit(lane: Lane, { commit, have }: { commit: string;
 }
 
 /** The usual small change without a git process: true when every object was at hand as a file of its own. */
-export function sendLoose(lane: Lane, request: CommitRequest): boolean {
+export async function sendLoose(lane: Lane, request: CommitRequest): Promise<boolean> {
   const { prepared, memory } = lane;
   const from = join(lane.layout.privateGit, "objects");
   const oids = prepared.shared ? undefined : looseObjects(memory, { tree: request.tree, from, lane });
   if (oids === undefined || oids.length > MAX_LOOSE_COPIES) return false;
-  if (!copyLoose(oids, { from, to: prepared.objects })) return false;
-  writeLoose(prepared.objects, { type: "commit", body: commitBytes(request), format: prepared.objectFormat });
-  return true;
+  const [copied] = await Promise.all([
+    copyLoose(oids, { from, to: prepared.objects }),
+    writeCommit(prepared.objects, { body: commitBytes(request), format: prepared.objectFormat }),
+  ]);
+  return copied;
 }
 
 /** Blobs of the pending changes and the trees on their paths. */

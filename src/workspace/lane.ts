@@ -10,7 +10,7 @@ import {
   commitBytes,
   EMPTY_TREE,
   readRef,
-  writeLoose,
+  writeCommit,
   writeRef,
   type CommitRequest,
   type ObjectFormat,
@@ -93,9 +93,11 @@ export function emptyTree(lane: Lane): string {
 }
 
 /** Commits into the private repository. */
-export function commit(lane: Lane, request: Omit<CommitRequest, "author"> & { author?: Person }): string {
-  return writeLoose(join(lane.layout.privateGit, "objects"), {
-    type: "commit",
+export async function commit(
+  lane: Lane,
+  request: Omit<CommitRequest, "author"> & { author?: Person },
+): Promise<string> {
+  return await writeCommit(join(lane.layout.privateGit, "objects"), {
     body: commitBytes({ author: PAWL, ...request }),
     format: lane.prepared.objectFormat,
   });
@@ -106,16 +108,16 @@ export function getRef(lane: Lane, name: string): string | undefined {
   return readRef(lane.layout.privateGit, `${lane.layout.refs}/${name}`);
 }
 
-export function setRef(lane: Lane, { name, oid }: { name: string; oid: string }): void {
-  writeRef(lane.layout.privateGit, { name: `${lane.layout.refs}/${name}`, oid });
+export async function setRef(lane: Lane, { name, oid }: { name: string; oid: string }): Promise<void> {
+  await writeRef(lane.layout.privateGit, { name: `${lane.layout.refs}/${name}`, oid });
 }
 
 /** Under a name of its own when that one is taken by something else: what is named here must never be dropped. */
-export function keepRef(lane: Lane, { name, oid }: { name: string; oid: string }): string {
+export async function keepRef(lane: Lane, { name, oid }: { name: string; oid: string }): Promise<string> {
   for (let k = 1; ; k += 1) {
     const free = k === 1 ? name : `${name}.${k}`;
     const there = getRef(lane, free);
-    if (there === undefined) setRef(lane, { name: free, oid });
+    if (there === undefined) await setRef(lane, { name: free, oid });
     if (there === undefined || there === oid) return free;
   }
 }

@@ -39,6 +39,7 @@ describe("a repository inside the workspace", () => {
     const workspace = await openFor(place);
     await workspace.prepare();
     rmSync(join(place.repo, "dir"), { recursive: true });
+    await workspace.snapshot(1, { parent: null, message: "m", at: AT });
     mkdirSync(join(place.repo, "dir"));
     place.gitIn(join(place.repo, "dir"), "init", "-q");
     writeFileSync(join(place.repo, "dir/own.txt"), "own\n");

@@ -74,14 +74,14 @@ async function snapshotOne(
   const oid =
     last !== undefined && !changed
       ? last
-      : commit(lane, {
+      : await commit(lane, {
           tree: taken.tree,
           parents: last === undefined ? [] : [last],
           message: `nested repository ${shown(path)}`,
           at: about.at,
         });
-  setRef(lane, { name: `${refs}/head`, oid });
-  setRef(lane, { name: `${refs}/${about.name}`, oid });
+  await setRef(lane, { name: `${refs}/head`, oid });
+  await setRef(lane, { name: `${refs}/${about.name}`, oid });
   const deeper = taken.scan.nested.map((below) => `${path}/${below}`);
   const extra = taken.warnings.length > 0 ? ` (${taken.warnings.join("; ")})` : "";
   const where = `${lane.layout.refs}/${refs}/${about.name}`;

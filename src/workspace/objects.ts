@@ -3,18 +3,8 @@
  * of every iteration. Durable when the function returns.
  */
 import { createHash, randomBytes } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import { rename, syncDir } from "../platform/files.ts";
@@ -57,27 +47,33 @@ export function commitBytes({ tree, parents, author, message, at }: CommitReques
   return Buffer.from(lines.join("\n"));
 }
 
-/** Writes a loose object where it is missing and returns its name. */
-export function writeLoose(
+/** Writes a commit as a loose object where it is missing and returns its name. */
+export async function writeCommit(
   objects: string,
-  { type, body, format }: { type: "commit"; body: Buffer; format: ObjectFormat },
-): string {
-  const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+  { body, format }: { body: Buffer; format: ObjectFormat },
+): Promise<string> {
+  const whole = withHeader(body);
   const oid = createHash(format).update(whole).digest("hex");
   const path = loosePath(objects, oid);
-  if (!existsSync(path)) placeLoose(objects, path, (temporary) => writeNew(temporary, deflateSync(whole)));
+  if (!existsSync(path)) await placeLoose(objects, { path, content: deflateSync(whole) });
   return oid;
 }
 
-/** Copies loose objects of `from` that `to` lacks; false when one of them is not loose, and then nothing is promised. */
-export function copyLoose(oids: Iterable<string>, { from, to }: { from: string; to: string }): boolean {
-  for (const oid of oids) {
-    const source = loosePath(from, oid);
-    const target = loosePath(to, oid);
-    if (existsSync(target)) continue;
-    if (!existsSync(source)) return false;
-    placeLoose(to, target, (temporary) => copySynced(source, temporary));
-  }
+export function commitName(body: Buffer, format: ObjectFormat): string {
+  return createHash(format).update(withHeader(body)).digest("hex");
+}
+
+function withHeader(body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`commit ${body.length}\0`), body]);
+}
+
+/** Copies loose objects that `to` lacks; false when one is not loose in `from`, and then nothing is promised. */
+export async function copyLoose(oids: Iterable<string>, { from, to }: { from: string; to: string }): Promise<boolean> {
+  const missing = [...oids].filter((oid) => !existsSync(loosePath(to, oid)));
+  if (!missing.every((oid) => existsSync(loosePath(from, oid)))) return false;
+  const copy = async (oid: string) =>
+    await placeLoose(to, { path: loosePath(to, oid), content: await readFile(loosePath(from, oid)) });
+  await Promise.all(missing.map(copy));
   return true;
 }
 
@@ -109,15 +105,15 @@ export function treeEntries(body: Buffer, format: ObjectFormat): { mode: string;
 }
 
 /** Only for pawl's own repository, where the holder of the lane is the only writer of its refs. */
-export function writeRef(gitDir: string, { name, oid }: { name: string; oid: string }): void {
+export async function writeRef(gitDir: string, { name, oid }: { name: string; oid: string }): Promise<void> {
   const path = join(gitDir, name);
   if (readRef(gitDir, name) === oid) return;
   makeDirsDurably(dirname(path));
   // A name that ends in .lock is never taken for a ref; one left by a crash is written over.
   rmSync(`${path}.lock`, { force: true });
-  writeNew(`${path}.lock`, Buffer.from(`${oid}\n`), 0o600);
+  await writeSynced(`${path}.lock`, { content: Buffer.from(`${oid}\n`), mode: 0o600 });
   rename(`${path}.lock`, path);
-  syncDir(dirname(path));
+  await syncDirectory(dirname(path));
 }
 
 export function readRef(gitDir: string, name: string): string | undefined {
@@ -134,34 +130,34 @@ export function makeDirsDurably(path: string): void {
   for (let at = path; at.length >= first.length; at = dirname(at)) syncDir(dirname(at));
 }
 
-export function writeNew(path: string, content: Uint8Array, mode = 0o444): void {
-  const fd = openSync(path, "wx", mode);
-  try {
-    for (let done = 0; done < content.length;) done += writeSync(fd, content, done);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function copySynced(from: string, to: string): void {
-  copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const fd = openSync(to, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function placeLoose(objects: string, path: string, write: (temporary: string) => void): void {
+async function placeLoose(objects: string, { path, content }: { path: string; content: Uint8Array }): Promise<void> {
   // git takes files of this name for its own unfinished ones and cleans them up.
   const temporary = join(objects, `tmp_obj_${randomBytes(6).toString("hex")}`);
-  write(temporary);
+  await writeSynced(temporary, { content, mode: 0o444 });
   const dir = dirname(path);
-  if (mkdirSync(dir, { recursive: true }) !== undefined) syncDir(objects);
+  const isNew = mkdirSync(dir, { recursive: true }) !== undefined;
   rename(temporary, path);
-  syncDir(dir);
+  await Promise.all([syncDirectory(dir), isNew ? syncDirectory(objects) : undefined]);
+}
+
+/** Off the main thread: several at once cost the disk little more than one. */
+async function writeSynced(path: string, { content, mode }: { content: Uint8Array; mode: number }): Promise<void> {
+  const file = await open(path, "wx", mode);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const dir = await open(path, "r");
+  try {
+    await dir.sync();
+  } finally {
+    await dir.close();
+  }
 }
 
 function loosePath(objects: string, oid: string): string {

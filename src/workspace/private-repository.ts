@@ -53,7 +53,7 @@ export async function copyCommit(commit: string, places: CopyPlaces): Promise<vo
         hint: "Run `git fsck` in the repository; in a partial clone fetch all files first.",
       },
     );
-  writeRef(lane.privateGit, { name: LAST_BASE, oid: commit });
+  await writeRef(lane.privateGit, { name: LAST_BASE, oid: commit });
 }
 
 /** Every commit of `tip` that `known` does not reach, with trees and files. */

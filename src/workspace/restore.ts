@@ -45,12 +45,17 @@ async function keepCurrent(
   { current, target, name, at }: { current: string; target: string; name: string; at: number },
 ): Promise<void> {
   const base = lane.prepared.base.commit;
-  const make = () =>
-    commit(lane, { tree: current, parents: base === null ? [] : [base], message: `Salvage before a restore`, at });
+  const make = async () =>
+    await commit(lane, {
+      tree: current,
+      parents: base === null ? [] : [base],
+      message: `Salvage before a restore`,
+      at,
+    });
   const before = getRef(lane, name);
-  if (before === undefined) return setRef(lane, { name, oid: make() });
+  if (before === undefined) return await setRef(lane, { name, oid: await make() });
   if (current === target || (await treeOf(lane, before)) === current) return;
-  keepRef(lane, { name: name.replace("salvage/", "lost/"), oid: make() });
+  await keepRef(lane, { name: name.replace("salvage/", "lost/"), oid: await make() });
 }
 
 async function checkOut(lane: Lane, tree: string): Promise<void> {

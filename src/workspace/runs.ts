@@ -85,7 +85,7 @@ async function branchAt(
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });
   const { origin, author } = lane.prepared;
   const message = `Work of run ${lane.run} at ${typeof at === "number" ? `snapshot ${at}` : at}`;
-  const oid = commit(lane, { tree, parents: origin === null ? [] : [origin], author, message, at: Date.now() });
+  const oid = await commit(lane, { tree, parents: origin === null ? [] : [origin], author, message, at: Date.now() });
   await sendCommit(target, { commit: oid, have: origin });
   if (!(await updateBranch(target, { branch, to: oid, from: undefined, why: "restore" })))
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });

@@ -29,6 +29,7 @@ export interface Scan {
 const LIST = ["ls-files", "-z", "-m", "-o", "-d", "--exclude-standard", "--deduplicate"];
 /** Names of files beyond the cap are not worth reading. */
 const MAX_PATH_BYTES = 4096;
+const MAX_SHOWN = 200;
 const MIN_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 
@@ -59,9 +60,9 @@ function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps
       found.drop.push(path);
       continue;
     }
-    const stats = look(root, path);
-    const kind = kindOf(stats);
-    switch (kind) {
+    const stats = lookOrSay(root, { path, warnings: found.warnings });
+    if (stats === "unreachable") continue;
+    switch (kindOf(stats)) {
       case "missing":
       case "link":
       case "directory":
@@ -84,6 +85,19 @@ function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps
   };
 }
 
+/** A path too long for the system, or in a directory that may not be entered. */
+function lookOrSay(
+  root: string,
+  { path, warnings }: { path: RawPath; warnings: string[] },
+): Stats | undefined | "unreachable" {
+  try {
+    return look(root, path);
+  } catch (error) {
+    warnings.push(`${shown(path).slice(0, MAX_SHOWN)} cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+    return "unreachable";
+  }
+}
+
 type Kind = "missing" | "file" | "link" | "directory" | "other";
 
 function kindOf(stats: Stats | undefined): Kind {
@@ -100,11 +114,16 @@ function realDirectories(root: string): (dir: RawPath) => boolean {
     const before = known.get(dir);
     if (before !== undefined) return before;
     // A missing parent is no reason to drop: the file is simply gone, and git sees that by itself.
-    const real = isReal(parentOf(dir)) && look(root, dir)?.isSymbolicLink() !== true;
+    const real = isReal(parentOf(dir)) && !isLink(root, dir);
     known.set(dir, real);
     return real;
   };
   return isReal;
+}
+
+function isLink(root: string, dir: RawPath): boolean {
+  const stats = lookOrSay(root, { path: dir, warnings: [] });
+  return typeof stats === "object" && stats.isSymbolicLink();
 }
 
 function parentOf(path: RawPath): RawPath {
@@ -113,7 +132,13 @@ function parentOf(path: RawPath): RawPath {
 
 /** lstat; undefined when nothing is there. */
 export function look(root: string, path: RawPath): Stats | undefined {
-  return lstatSync(absolute(root, path), { throwIfNoEntry: false });
+  try {
+    return lstatSync(absolute(root, path));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
 }
 
 export function absolute(root: string, path: RawPath): Buffer {

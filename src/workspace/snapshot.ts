@@ -29,8 +29,8 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
   const numbers = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at: about.at, caps });
   const parents = parent.commit === null ? [] : [parent.commit];
-  const oid = commit(lane, { tree, parents, message: about.message, at: about.at });
-  recordRef(lane, { n, oid });
+  const oid = await commit(lane, { tree, parents, message: about.message, at: about.at });
+  await recordRef(lane, { n, oid });
   remember(lane, { from: parent.tree, to: tree, numbers });
   const { changes: _, ...counts } = numbers;
   const first = about.parent === null ? lane.prepared.warnings : [];
@@ -38,10 +38,10 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
 }
 
 /** A snapshot that was taken but never became a fact is kept beside the one that replaces it. */
-function recordRef(lane: Lane, { n, oid }: { n: number; oid: string }): void {
+async function recordRef(lane: Lane, { n, oid }: { n: number; oid: string }): Promise<void> {
   const before = getRef(lane, `snap/${n}`);
-  if (before !== undefined && before !== oid) keepRef(lane, { name: `lost/snap-${n}`, oid: before });
-  setRef(lane, { name: `snap/${n}`, oid });
+  if (before !== undefined && before !== oid) await keepRef(lane, { name: `lost/snap-${n}`, oid: before });
+  await setRef(lane, { name: `snap/${n}`, oid });
 }
 
 async function parentOf(lane: Lane, parent: number | null): Promise<{ commit: string | null; tree: string }> {

@@ -29,7 +29,7 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
   if (base.commit !== null) {
     if (intent.dirty) await sendCommit(lane, { commit: base.commit, have: found.commit });
     await makeBranch(lane, { branch, to: base.commit, from: lane.spec.commit === "current" ? found.commit : null });
-    setRef(lane, { name: "head", oid: base.commit });
+    await setRef(lane, { name: "head", oid: base.commit });
   }
   if (lane.spec.commit === "branch") await pointHead(lane, branch);
   if (intent.dirty) await putIndex(lane.layout.index, placeOf(lane));
@@ -41,12 +41,12 @@ async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string
   const parents = base.commit === null ? [] : [base.commit];
   if (getRef(lane, "user-index") === undefined) {
     const tree = await lane.view.need(["write-tree"]);
-    const oid = commit(lane, { tree, parents, author, at, message: "The user's index from before the run" });
-    setRef(lane, { name: "user-index", oid });
+    const oid = await commit(lane, { tree, parents, author, at, message: "The user's index from before the run" });
+    await setRef(lane, { name: "user-index", oid });
   }
   const { tree } = await takeTree(lane.view, { caps: NO_CAPS, knownTree: undefined });
   const oid = tree === base.tree ? base.commit : null;
-  return { tree, commit: oid ?? commit(lane, { tree, parents, author, at, message: DIRTY_MESSAGE }) };
+  return { tree, commit: oid ?? (await commit(lane, { tree, parents, author, at, message: DIRTY_MESSAGE })) };
 }
 
 async function makeBranch(

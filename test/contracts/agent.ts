@@ -277,7 +277,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
   });
 }
 
-interface PlayOptions {
+export interface PlayOptions {
   uuid?: string;
   signal?: AbortSignal;
   limits?: TurnLimits;

@@ -2,14 +2,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ScriptFunction, Step } from "../../src/standin/script.ts";
+import type { Script, Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliResult } from "../support/cli.ts";
+import { taggedProcesses } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 
-const bash = (command: string, more: Record<string, unknown> = {}) => ({
-  tools: [{ name: "Bash", input: { command } }],
-  ...more,
-});
+const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const CHECK = ["--check", "made=test -f made.txt"];
 
 function outcomeOf(result: CliResult): string {
@@ -40,7 +38,16 @@ describe("a run", () => {
       "Pawl-Iteration: 3,Pawl-Verdict: green (made: pass)",
       "Pawl-Iteration: 1,Pawl-Verdict: red (made: fail)",
     ]);
-    for (const word of ["checks", "iterations  3 of 20", "cost", "tokens", "branch", "diff", "unverified", "unfenced"]) {
+    for (const word of [
+      "checks",
+      "iterations  3 of 20",
+      "cost",
+      "tokens",
+      "branch",
+      "diff",
+      "unverified",
+      "unfenced",
+    ]) {
       expect(result.stderr).toContain(word);
     }
   });
@@ -111,7 +118,7 @@ describe("a run", () => {
   });
 
   it("gives the agent the base's instruction files, also after the agent has rewritten them", async () => {
-    const { pawl, standin } = await cliPlace({
+    const { pawl, sent } = await cliPlace({
       files: { "CLAUDE.md": "Speak like a sailor.\n" },
       script: byIteration({
         1: [bash("echo 'Speak like a king.' > CLAUDE.md; echo x > made.txt"), { text: "Aye." }],
@@ -119,7 +126,9 @@ describe("a run", () => {
       }),
     });
     expect((await pawl("run", "make made.txt", ...CHECK, "--context", "fresh")).code).toBe(0);
-    expect(standin?.requests.length).toBeGreaterThan(1);
+    const last = JSON.parse(sent().at(-1) ?? "{}") as { system?: unknown };
+    expect(JSON.stringify(last.system)).toContain("Speak like a sailor.");
+    expect(JSON.stringify(last.system)).not.toContain("Speak like a king.");
   });
 });
 
@@ -154,7 +163,9 @@ describe("a signal", () => {
       await waitFor(() => killed.stderr().includes(said), { what: said });
       if (killed.child.exitCode !== null) break;
     }
+    // It may have ended in order just before the third.
     expect([130, 1]).toContain((await killed.done).code);
+    await waitFor(() => taggedProcesses("PAWL_RUN", run).length === 0, { what: "the end of all its processes" });
     expect(killed.stderr()).toContain(`pawl resume ${run}`);
     repository.git("stash", "-u", "-q");
     repository.git("switch", "-q", "main");
@@ -167,9 +178,10 @@ describe("a signal", () => {
   });
 });
 
-describe("a provider or an agent that fails", () => {
-  /** Requests of the agent's own work that are answered with the fault before the script begins. */
-  const after = (fault: Step, times: number): ScriptFunction => {
+describe.concurrent("a provider or an agent that fails", () => {
+  const MADE: Step[] = [bash("echo x > made.txt"), { text: CLAIM }];
+  /** So many requests of the agent's own work are answered with the fault before the script begins. */
+  const after = (fault: Step, times: number): Script => {
     let served = 0;
     return (request, step) => {
       if (request.tools.size === 0) return { text: "ok" };
@@ -177,28 +189,39 @@ describe("a provider or an agent that fails", () => {
       return served <= times ? fault : (MADE[step] ?? { text: "ok" });
     };
   };
-  const MADE: Step[] = [bash("echo x > made.txt"), { text: CLAIM }];
-  /** The agent's own tries before it gives up. */
+  /** The agent's own before it gives up. */
   const TRIES = 4;
-  const cases: { what: string; script: ScriptFunction; ends: string[] }[] = [
-    { what: "429 with a reset time", script: after({ status: 429, resetInS: 3 }, TRIES), ends: ["limited", "done"] },
-    { what: "529", script: after({ status: 529 }, TRIES), ends: ["limited", "done"] },
-    { what: "a stream that is dropped", script: after({ cutSocket: "mid" }, TRIES), ends: ["cut", "done"] },
-    { what: "a hang", script: after({ hang: true }, 1), ends: ["timeout", "done"] },
-    {
-      what: "a crash of the agent",
-      script: after(bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }"), 1),
-      ends: ["cut", "done"],
-    },
+  const usedUp = { status: 429, usageLimitText: "You've hit your limit", resetInS: 3 };
+  const suicide = bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }");
+  const cases = [
+    { what: "429 with a reset time", script: after(usedUp, 1), first: "limited", waits: /^usage limit/ },
+    { what: "529", script: after({ status: 529 }, TRIES), first: "limited", waits: /^overloaded limit/ },
+    { what: "a dropped stream", script: after({ cutSocket: "mid" }, TRIES + 1), first: "cut", waits: /cut$/ },
+    { what: "a hang", script: after({ hang: true }, 1), first: "timeout", waits: /timeout$/ },
+    { what: "a crash of the agent", script: after(suicide, 1), first: "cut", waits: /cut$/ },
   ];
-  it.each(cases)("$what: is waited for, consumes no iteration, and the run completes", async ({ script, ends }) => {
-    const { pawl } = await cliPlace({ script });
+  it.for(cases)("$what: is waited for, consumes no iteration, and the run completes", async (it, { expect }) => {
+    const { pawl, standin } = await cliPlace({ script: it.script, login: "subscription" });
     const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
-    console.log(JSON.stringify([result.of("turn-end").map((f) => f.outcome), result.of("wait-start").map((w) => [w.reason, w.until, w.at, w.elapsed])], null, 1));
     expect(outcomeOf(result)).toBe("verified");
     expect(result.code).toBe(0);
     expect(result.of("iteration-start")).toHaveLength(1);
-    expect(result.of("turn-end").map((fact) => fact.outcome.is)).toEqual(ends);
-    expect(result.of("wait-start")).toHaveLength(ends.length - 1);
+    expect(result.of("turn-end").map((fact) => fact.outcome.is)).toEqual([it.first, "done"]);
+    const [wait, ...more] = result.of("wait-start");
+    expect(more).toEqual([]);
+    expect(wait?.reason).toMatch(it.waits);
+    const [, again] = result.of("turn-start");
+    expect(again?.iteration).toBe(1);
+    if (typeof wait?.until === "number") expect(again?.at).toBeGreaterThanOrEqual(wait.until);
+    else expect(again?.elapsed).toBeGreaterThanOrEqual(wait?.untilElapsed ?? Number.NaN);
+    // What a half-sent answer costs is the provider's secret; all else is charged to the token.
+    if (it.what === "a dropped stream") return;
+    const billed = (standin?.requests ?? [])
+      .filter(({ answered }) => answered === "answer")
+      .map(({ billing }) => billing);
+    const spent = result.of("turn-end").map(({ usage }) => usage);
+    const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+    expect(sum(spent.map((usage) => usage.outputTokens))).toBe(sum(billed.map((bill) => bill.outputTokens)));
+    expect(sum(spent.map((usage) => usage.cacheReadTokens))).toBe(sum(billed.map((bill) => bill.cacheReadTokens)));
   });
 });

@@ -14,7 +14,7 @@ import type { Step } from "../../src/standin/script.ts";
 
 const MARK = "Follow these steps: ";
 
-export interface SeenRequest {
+interface SeenRequest {
   model: string;
   /** Prompts made by `promptFor`, in the order of the conversation. */
   prompts: string[];

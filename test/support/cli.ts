@@ -3,12 +3,13 @@
  * on the stand-in model. Nothing of the machine's own login or settings reaches it.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { Standin, StandinOptions } from "../../src/standin/server.ts";
+import type { Step } from "../../src/standin/script.ts";
 import { startStandin } from "../../src/standin/server.ts";
 import { tempDir, tempRepository, type TempRepository } from "./temp.ts";
 
@@ -51,9 +52,14 @@ export interface CliPlace {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
   readonly standin: Standin | undefined;
+  /** Whole bodies of what the model was sent, in order. */
+  sent(): string[];
   /** Runs to the end. */
   pawl(...args: string[]): Promise<CliResult>;
-  start(args: readonly string[], options?: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string }): RunningCli;
+  start(
+    args: readonly string[],
+    options?: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string },
+  ): RunningCli;
 }
 
 export interface PlaceOptions {
@@ -61,19 +67,27 @@ export interface PlaceOptions {
   /** Without one there is no model, and no key. */
   script?: StandinOptions["script"];
   env?: Readonly<Record<string, string>>;
+  /** A subscription's limits have reset times. */
+  login?: "key" | "subscription";
 }
 
 /** Short waits, so that faults cost a test milliseconds. */
 const QUICK = { PAWL_BACKOFF: "50ms", PAWL_MAX_BACKOFF: "400ms" };
 
-export async function cliPlace({ files = { "readme.md": "hello\n" }, script, env = {} }: PlaceOptions): Promise<CliPlace> {
+export async function cliPlace({
+  files = { "readme.md": "hello\n" },
+  script,
+  env = {},
+  login = "key",
+}: PlaceOptions): Promise<CliPlace> {
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing: run \`npm run build\` first`);
   const repository = tempRepository(files);
   const root = tempDir("cli");
   const home = join(root, "home");
   const state = join(root, "state");
-  mkdirSync(home);
-  const standin = script === undefined ? undefined : await startStandin({ script, apiKey: KEY });
+  const dumpDir = join(root, "sent");
+  for (const dir of [home, dumpDir]) mkdirSync(dir);
+  const standin = script === undefined ? undefined : await startStandin({ script, apiKey: KEY, dumpDir });
   if (standin !== undefined) standins.push(standin);
   const environment: Record<string, string> = {
     PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
@@ -82,12 +96,21 @@ export async function cliPlace({ files = { "readme.md": "hello\n" }, script, env
     GIT_CONFIG_NOSYSTEM: "1",
     PAWL_HOME: state,
     ...QUICK,
-    ...(standin === undefined ? {} : { ANTHROPIC_BASE_URL: standin.url, ANTHROPIC_API_KEY: KEY }),
+    ...(standin === undefined ? {} : { ANTHROPIC_BASE_URL: standin.url }),
+    ...(standin === undefined ? {} : { [login === "key" ? "ANTHROPIC_API_KEY" : "CLAUDE_CODE_OAUTH_TOKEN"]: KEY }),
     ...env,
   };
   const start: CliPlace["start"] = (args, options = {}) =>
-    startCli(args, { cwd: options.cwd ?? repository.path, env: { ...environment, ...options.env }, input: options.input });
-  return { repository, state, home, env: environment, standin, start, pawl: (...args) => start(args).done };
+    startCli(args, {
+      cwd: options.cwd ?? repository.path,
+      env: { ...environment, ...options.env },
+      input: options.input,
+    });
+  const sent = (): string[] =>
+    readdirSync(dumpDir)
+      .toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+      .map((name) => readFileSync(join(dumpDir, name), "utf8"));
+  return { repository, state, home, env: environment, standin, sent, start, pawl: (...args) => start(args).done };
 }
 
 interface Started {
@@ -125,9 +148,7 @@ function startCli(args: readonly string[], { cwd, env, input }: Started): Runnin
 }
 
 /** The script of a model: what it does in each iteration, by number; afterwards it says "ok". */
-export function byIteration(
-  iterations: Readonly<Record<number, readonly Record<string, unknown>[]>>,
-): StandinOptions["script"] {
+export function byIteration(iterations: Readonly<Record<number, readonly Step[]>>): StandinOptions["script"] {
   return {
     marker: "Iteration \\d+",
     rules: Object.entries(iterations).map(([n, steps]) => ({
@@ -135,7 +156,7 @@ export function byIteration(
       steps: [...steps],
     })),
     steps: [{ text: "ok" }],
-  } as StandinOptions["script"];
+  };
 }
 
 export const CLAIM = "It is done.\n\n<promise>COMPLETE</promise>";

@@ -1,5 +1,6 @@
 /** A run written straight into a journal, without a driver: what views are shown in their tests. */
 import { createHash } from "node:crypto";
+import { hostname } from "node:os";
 import type { NewFact, Verdict } from "../../src/events.ts";
 import { openJournal, type JournalHandle } from "../../src/journal/open.ts";
 import { makeRedact } from "../../src/journal/redact.ts";
@@ -8,7 +9,8 @@ import type { RunSpec } from "../../src/spec.ts";
 import { makeSpec, startFact } from "./world.ts";
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
-const NOBODY: Owner = { pid: 1, startedAt: "never", boot: "other", host: "elsewhere" };
+/** Of before this machine was started, so certainly dead. */
+const NOBODY: Owner = { pid: 1, startedAt: "never", boot: "before", host: hostname() };
 
 export interface Recording {
   readonly run: string;

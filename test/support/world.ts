@@ -167,18 +167,17 @@ export function portsOf(
     await Promise.resolve();
     return result;
   };
-  const stamp = (fact: NewFact, time: { at: number; elapsed: number }, epoch: number): Fact =>
-    ({
-      v: 1,
-      run: spec.run,
-      lane: "main",
-      ...fact,
-      seq: world.facts.length,
-      at: time.at,
-      elapsed: time.elapsed,
-      epoch,
-      prev: "",
-    });
+  const stamp = (fact: NewFact, time: { at: number; elapsed: number }, epoch: number): Fact => ({
+    v: 1,
+    run: spec.run,
+    lane: "main",
+    ...fact,
+    seq: world.facts.length,
+    at: time.at,
+    elapsed: time.elapsed,
+    epoch,
+    prev: "",
+  });
 
   const keep = (lines: readonly string[]): string => {
     world.trees.set(treeOf(lines), [...lines]);

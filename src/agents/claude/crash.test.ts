@@ -28,25 +28,33 @@ function killAll(run: string): void {
   for (const pid of taggedProcesses("PAWL_RUN", run)) process.kill(pid, "SIGKILL");
 }
 
-/** Plays a turn, kills the whole tree at the moment, and tells what can be found out afterwards. */
-async function killedAt(steps: Step[], moment: (event: AgentEvent) => number | undefined) {
+/** Plays a turn, kills the whole tree as soon as `moment` holds, and tells what can be found out afterwards. */
+async function killedWhen(steps: Step[], moment: (seen: Moment) => boolean) {
   const world = claudeWorld({ url: model.standin.url });
   const uuid = randomUUID();
   const before = model.seen.length;
   const session = await world.agent.open(world.request());
-  let armed = false;
-  const { end } = await play(session, promptFor(steps), {
-    uuid,
-    onEvent: (event) => {
-      const afterMs = armed ? undefined : moment(event);
-      if (afterMs === undefined) return;
-      armed = true;
-      setTimeout(() => killAll(world.run), afterMs);
-    },
-  });
+  const events: AgentEvent["type"][] = [];
+  const turn = play(session, promptFor(steps), { uuid, onEvent: (event) => events.push(event.type) });
+  const look = (): Moment => ({ events, requests: model.seen.length - before, onDisk: transcriptText(world) });
+  await waitFor(() => moment(look()), { what: "the moment to kill" });
+  killAll(world.run);
+  const { end } = await turn;
   await session.close();
   const found = await world.agent.inspect(world.request(), { uuid });
   return { world, end, found, requests: model.seen.length - before };
+}
+
+interface Moment {
+  events: readonly AgentEvent["type"][];
+  requests: number;
+  onDisk: string;
+}
+
+function transcriptText({ request }: ClaudeWorld): string {
+  const { home, session } = request();
+  const path = transcriptOf(configDirectory(home), session.ref);
+  return path === undefined ? "" : readFileSync(path, "utf8");
 }
 
 /** The next turn goes on with the conversation: one request, accepted by the model. */
@@ -63,18 +71,16 @@ async function goesOn({ agent, request, run }: ClaudeWorld): Promise<string> {
 
 describe("Claude Code killed with SIGKILL", () => {
   it("before it answered: the prompt is on disk, the turn is cut, its request is counted", async () => {
-    const { world, end, found } = await killedAt([{ delayMs: 20_000, text: "late" }], (event) =>
-      event.type === "session-opened" ? 500 : undefined,
-    );
+    const slow = [{ delayMs: 20_000, text: "late" }];
+    const { world, end, found } = await killedWhen(slow, ({ requests }) => requests === 1);
     expect(end.outcome.is).toBe("cut");
     expect(found).toMatchObject({ is: "cut", usage: { requests: 1, outputTokens: 0, estimated: true } });
     await goesOn(world);
   });
 
   it("in the middle of a stream: the turn is cut", async () => {
-    const { world, end, found } = await killedAt([{ text: "a b c d", stopMidStream: true }], (event) =>
-      event.type === "request" ? 100 : undefined,
-    );
+    const half = [{ text: "a b c d", stopMidStream: true }];
+    const { world, end, found } = await killedWhen(half, ({ events }) => events.includes("request"));
     expect(end.outcome.is).toBe("cut");
     expect(end.usage.requests).toBe(1);
     expect(found).toMatchObject({ is: "cut", usage: { requests: 1 } });
@@ -82,9 +88,8 @@ describe("Claude Code killed with SIGKILL", () => {
   });
 
   it("in a tool: the cost of the request is in the transcript, and the model is told that the call was lost", async () => {
-    const { world, end, found } = await killedAt([LONG_TOOL, { text: "never" }], (event) =>
-      event.type === "tool-start" ? 400 : undefined,
-    );
+    const steps = [LONG_TOOL, { text: "never" }];
+    const { world, end, found } = await killedWhen(steps, ({ onDisk }) => onDisk.includes('"tool_use"'));
     expect(end.outcome.is).toBe("cut");
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = end.usage;
     const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
@@ -94,33 +99,34 @@ describe("Claude Code killed with SIGKILL", () => {
 
   it("after a tool: its result is kept and the second request is counted", async () => {
     const steps = [bash("echo tool-output"), { delayMs: 20_000, text: "late" }];
-    const { world, found } = await killedAt(steps, (event) => (event.type === "tool-end" ? 400 : undefined));
+    const { world, found } = await killedWhen(steps, ({ requests, onDisk }) => {
+      return requests === 2 && onDisk.includes('"tool_result"');
+    });
     expect(found).toMatchObject({ is: "cut", usage: { requests: 2, toolCalls: 1 } });
     expect(await goesOn(world)).toContain("tool-output");
   });
 
-  it("right after the end: the turn is found finished and is not bought again", async () => {
-    const { world, end, found, requests } = await killedAt([bash("echo x"), { text: "Done." }], (event) =>
-      event.type === "turn-end" ? 0 : undefined,
-    );
+  it("right after the end: the turn is found finished and is not bought again, also with a torn last line", async () => {
+    const steps = [bash("echo x"), { text: "Done." }];
+    const { world, end, requests } = await killedWhen(steps, ({ events }) => events.includes("turn-end"));
     expect(requests).toBe(2);
-    expect(found).toMatchObject({
+    const { home, session } = world.request();
+    const path = transcriptOf(configDirectory(home), session.ref) as string;
+    const uuid = (JSON.parse(promptLine(path)) as { uuid: string }).uuid;
+    appendFileSync(path, '{"type":"user","uuid":"torn');
+    expect(await world.agent.inspect(world.request(), { uuid })).toMatchObject({
       is: "ended",
       end: { finalText: "Done.", messageId: end.messageId, usage: { requests: 2 } },
     });
     await goesOn(world);
   });
-
-  it("with a torn last line: the rest of the transcript still counts", async () => {
-    const { world, found } = await killedAt([{ text: "Done." }], (event) =>
-      event.type === "turn-end" ? 0 : undefined,
-    );
-    const path = transcriptOf(configDirectory(world.request().home), world.request().session.ref) as string;
-    appendFileSync(path, '{"type":"user","uuid":"torn');
-    expect(found.is).toBe("ended");
-    await goesOn(world);
-  });
 });
+
+/** The line of the prompt in a transcript. */
+function promptLine(path: string): string {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.find((line) => line.includes('"type":"user"') && line.includes("Follow these steps")) as string;
+}
 
 describe("a driver killed with SIGKILL", () => {
   it("leaves the agent behind; the sweep ends it with its tool, and the session goes on", async () => {
@@ -135,8 +141,7 @@ describe("a driver killed with SIGKILL", () => {
     });
     await waitFor(() => told.includes("tool-start"), { what: "the tool" });
     // The answer is written down a moment after it was streamed.
-    const path = () => transcriptOf(configDirectory(world.request().home), world.request().session.ref);
-    await waitFor(() => readFileSync(path() ?? "/dev/null", "utf8").includes('"tool_use"'), { what: "the transcript" });
+    await waitFor(() => transcriptText(world).includes('"tool_use"'), { what: "the transcript" });
     driver.kill("SIGKILL");
     await waitFor(() => !isRunning(driver.pid as number));
     expect(taggedProcesses("PAWL_RUN", world.run).length).toBeGreaterThan(0);

@@ -39,7 +39,7 @@ it("does not take a broken or empty credentials file for a login", () => {
 it("carries login, endpoint and proxies, and nothing else of the user's environment", () => {
   const environment = loginEnvironment(
     {
-      HOME: "/home/u",
+      HOME: "/users/u",
       ANTHROPIC_API_KEY: "k",
       ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
       ANTHROPIC_UNIX_SOCKET: "/m.sock",
@@ -58,7 +58,7 @@ it("carries login, endpoint and proxies, and nothing else of the user's environm
     ANTHROPIC_UNIX_SOCKET: "/m.sock",
     HTTPS_PROXY: "http://proxy",
     no_proxy: "localhost",
-    CLAUDE_SECURESTORAGE_CONFIG_DIR: "/home/u/.claude",
+    CLAUDE_SECURESTORAGE_CONFIG_DIR: "/users/u/.claude",
   });
 });
 

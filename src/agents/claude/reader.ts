@@ -33,9 +33,13 @@ export interface Totals {
 }
 
 interface TurnView {
-  /** The prompt has been taken up; what came before belongs to nobody. */
+  /** The program has read the prompt: an idle from now on is the end of this turn. */
+  heard: boolean;
+  /** The prompt is part of the conversation. */
   begun: boolean;
   idle: boolean;
+  /** A request is out and the model has not begun to answer it. */
+  unanswered: boolean;
   result: ResultSignal | undefined;
   totals: Totals | undefined;
   error: SDKAssistantMessageError | undefined;
@@ -62,8 +66,10 @@ export interface TurnReader {
 
 export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): TurnReader {
   const view: TurnView = {
+    heard: false,
     begun: false,
     idle: false,
+    unanswered: false,
     result: undefined,
     totals: undefined,
     error: undefined,
@@ -83,7 +89,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage() });
 
   function takeReplay(id: string): void {
-    if (id === uuid) view.begun = true;
+    if (id === uuid) view.begun = view.heard = true;
     const entry = said.get(id);
     if (entry !== undefined) entry.taken = true;
   }
@@ -107,6 +113,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       meter.message(id, model, usage);
       // It goes on, so what looked like the end was none.
       if (parent === "") {
+        view.unanswered = false;
         view.result = undefined;
         assistantUuid = "";
       }
@@ -131,6 +138,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     const { id, model, usage } = message.message;
     if (message.error !== undefined) {
       view.error = message.error;
+      view.unanswered = false;
       meter.bareRequest();
       return [];
     }
@@ -170,6 +178,11 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     });
   }
 
+  /** Newer than the types. A prompt that is interrupted before it starts is told by nothing else. */
+  function takeLifecycle(message: { type: string; command_uuid?: string }): void {
+    if (message.type === "command_lifecycle" && message.command_uuid === uuid) view.heard = true;
+  }
+
   function takeSystem(message: Extract<SDKMessage, { type: "system" }>): AgentEvent[] {
     switch (message.subtype) {
       case "init":
@@ -178,14 +191,16 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
         opened = true;
         return [{ type: "session-opened", ref: message.session_id, model: message.model }];
       case "status":
+        if (message.status === "requesting") view.unanswered = true;
         // Newer than the types: which of our messages are in the request that is being made.
         for (const id of (message as { user_message_uuids?: string[] }).user_message_uuids ?? []) takeReplay(id);
         return [];
       case "session_state_changed":
-        view.idle = view.begun && message.state === "idle";
+        view.idle = view.heard && message.state === "idle";
         return [];
       case "api_retry":
         meter.bareRequest();
+        view.unanswered = false;
         return [
           {
             type: "retry",
@@ -234,10 +249,11 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
             cacheWriteTokens: sum((usage) => usage.cacheCreationInputTokens),
           };
           view.result = message;
-          view.begun = true;
+          view.heard = true;
           return [];
         }
         default:
+          takeLifecycle(message);
           return [];
       }
     },

@@ -1,14 +1,13 @@
 /** The real program against the stand-in model: login in place, isolation, faults of the provider, subagents. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { play } from "../../../test/contracts/agent.ts";
 import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ScriptedModel } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
-import { tempDir, writeFiles } from "../../../test/support/temp.ts";
-import type { AgentEvent } from "../../ports.ts";
+import { tempDir, waitFor, writeFiles } from "../../../test/support/temp.ts";
 import type { Step } from "../../standin/script.ts";
 
 let model: ScriptedModel;
@@ -139,6 +138,22 @@ describe("turns", () => {
     expect(found).toMatchObject({ is: "ended", end: { finalText: "Second.", usage: { requests: 2 } } });
   });
 
+  it("asks the model nothing when it is stopped while it starts, and takes the next turn", async () => {
+    const world = claudeWorld({ url: model.standin.url });
+    const session = await world.agent.open(world.request());
+    onTestFinished(() => session.close());
+    const before = model.standin.requests.length;
+    const controller = new AbortController();
+    const turn = play(session, promptFor([{ text: "no" }]), { signal: controller.signal });
+    await waitFor(() => taggedProcesses("PAWL_RUN", world.run).length > 0, { what: "the process" });
+    const started = taggedProcesses("PAWL_RUN", world.run);
+    controller.abort("stop");
+    expect((await turn).end).toMatchObject({ outcome: { is: "interrupted", by: "stop" }, usage: { requests: 0 } });
+    expect(model.standin.requests).toHaveLength(before);
+    expect((await play(session, promptFor([{ text: "now" }]))).end.finalText).toBe("now");
+    expect(taggedProcesses("PAWL_RUN", world.run)).toEqual(started);
+  });
+
   it("ends as max-turns when its own limit is reached, and takes the next turn", async () => {
     const bash = { tools: [{ name: "Bash", input: { command: "echo x" } }] };
     const { end, session } = await once([bash, bash, bash, { text: "far" }], { options: { maxTurns: 1 } });
@@ -152,6 +167,29 @@ describe("turns", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await play(session, promptFor([{ text: "two" }]))).end).toMatchObject({ outcome: { is: "done" } });
     expect(model.seen.at(-1)?.prompts).toHaveLength(2);
+  });
+
+  it("rewinds to the same point again when a crash came in between", async () => {
+    const { session, world, end } = await once([{ text: "one" }]);
+    const kept = model.seen.at(-1)?.prompts ?? [];
+    await session.close();
+    const ref = randomUUID();
+    const at = `${world.request().session.ref}:${end.messageId}`;
+    for (const text of ["two", "three"]) {
+      const rewound = await world.agent.open(world.request({ ref, mode: "rewind", at }));
+      const prompt = promptFor([{ text }]);
+      expect((await play(rewound, prompt)).end.finalText).toBe(text);
+      expect(model.seen.at(-1)?.prompts).toEqual([...kept, prompt]);
+      await rewound.close();
+    }
+    const onward = await world.agent.open(world.request({ ref, mode: "continue" }));
+    await play(onward, promptFor([{ text: "four" }]));
+    await onward.close();
+    expect(model.seen.at(-1)?.prompts).toEqual([
+      ...kept,
+      promptFor([{ text: "three" }]),
+      promptFor([{ text: "four" }]),
+    ]);
   });
 
   it("tells a model that does not exist as such", async () => {
@@ -203,61 +241,5 @@ describe.concurrent("faults of the provider", () => {
     await session.close();
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Through.", usage: { requests: 2 } });
     expect(events.filter((event) => event.type === "retry")).toMatchObject([{ attempt: 1, status: 529 }]);
-  });
-});
-
-describe("a program that misbehaves", () => {
-  /** Speaks just enough of the stream protocol: `then` runs at every prompt. */
-  function program(then: string): string {
-    const path = join(tempDir("program"), "claude.mjs");
-    mkdirSync(join(path, ".."), { recursive: true });
-    writeFileSync(
-      path,
-      `import { createInterface } from "node:readline";
-       const say = (message) => process.stdout.write(JSON.stringify({ session_id: "s", uuid: crypto.randomUUID(), ...message }) + "\\n");
-       const result = { type: "result", subtype: "success", is_error: false, result: "ok", total_cost_usd: 0, usage: {}, modelUsage: {}, permission_denials: [] };
-       for await (const line of createInterface({ input: process.stdin })) {
-         const message = JSON.parse(line);
-         if (message.type === "control_request") say({ type: "control_response", response: { subtype: "success", request_id: message.request_id, response: {} } });
-         if (message.type === "user") { ${then} }
-       }`,
-    );
-    return path;
-  }
-  const limits = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 200 };
-
-  async function turnOf(then: string): Promise<{ events: AgentEvent[]; run: string }> {
-    const world = claudeWorld({ url: model.standin.url, options: { bin: program(then) } });
-    const session = await world.agent.open(world.request());
-    const { events } = await play(session, "go", { limits });
-    expect(taggedProcesses("PAWL_RUN", world.run)).toEqual([]);
-    await session.close();
-    return { events, run: world.run };
-  }
-
-  it("is ended after the grace when it answers but never comes to rest", async () => {
-    const { events } = await turnOf("say(result);");
-    expect(events.map((event) => event.type)).toEqual(["notice", "turn-end"]);
-    expect(events.at(-1)).toMatchObject({ outcome: { is: "done" } });
-  });
-
-  it("is cut when it exits while a child of it holds its output open", async () => {
-    const child = `const { spawn } = await import("node:child_process"); spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { stdio: "inherit", detached: true }); process.exit(3);`;
-    const { events } = await turnOf(child);
-    expect(events.at(-1)).toMatchObject({ outcome: { is: "cut", reason: expect.stringContaining("3") } });
-  });
-
-  it("is cut, not thrown, when it says what is no JSON or nothing at all", async () => {
-    const { events } = await turnOf(`process.stdout.write("{nonsense\\n"); process.exit(0);`);
-    expect(events.at(-1)?.type).toBe("turn-end");
-  });
-
-  it("is told as a failure when there is no such program", async () => {
-    const world = claudeWorld({ url: model.standin.url, options: { bin: "/no/such/claude" } });
-    const session = await world.agent.open(world.request());
-    const { end } = await play(session, "go");
-    expect(end.outcome.is).not.toBe("done");
-    expect(end.usage.requests).toBe(0);
-    await session.close();
   });
 });

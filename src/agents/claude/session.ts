@@ -31,7 +31,7 @@ const NO_USAGE: Usage = { ...NO_TOTALS, requests: 0, toolCalls: 0, estimated: fa
 export function claudeSession(request: OpenRequest, { login }: { login: Record<string, string> }): AgentSession {
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
-  let model = request.model;
+  let { model, session } = request;
   /** The running process refused the model; the next one is started with it. */
   let stale = false;
   /** Requests made to try a model, not yet part of a turn's usage. */
@@ -43,7 +43,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
     const config = configDirectory(request.home);
     makePrivateDir(config);
     makePrivateDir(temporaryDirectory(request.home));
-    const { start, notice } = await findStart(config, request.session);
+    const { start, notice } = await findStart(config, session);
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const env = claudeEnvironment(request, { login, options, isRoot: process.getuid?.() === 0 });
     const child = claudeProcess();
@@ -87,6 +87,8 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
       running = undefined;
+      // From now on there is a conversation; a rewind is not done twice.
+      if (reader.view.begun) session = { ref: session.ref, mode: "continue" };
       if (!fit) await drop();
     }
   }

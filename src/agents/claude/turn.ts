@@ -65,6 +65,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   };
   const end = (): TurnEnd => {
     reader.refuse();
+    if (view.unanswered) meter.bareRequest();
     const prefixes = watched.usageLimitPrefixes;
     const found = outcomeOf({ ...view, died, usageLimitPrefixes: prefixes });
     // It may have been done before the interrupt reached it.

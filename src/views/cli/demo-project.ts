@@ -69,7 +69,10 @@ export function demoScript(dir: string): ScriptFile {
       {
         when: { promptIncludes: "Iteration 1" },
         steps: [
-          { text: "I look at the function and its tests.", tools: [read, { name: "Read", input: { file_path: join(dir, "slug.test.js") } }] },
+          {
+            text: "I look at the function and its tests.",
+            tools: [read, { name: "Read", input: { file_path: join(dir, "slug.test.js") } }],
+          },
           { text: "Lower case, and dashes for blanks.", tools: [write(FIRST_ATTEMPT)] },
           { text: "I wrote a first version." },
         ],

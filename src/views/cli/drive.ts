@@ -26,7 +26,15 @@ export interface DriveRequest {
 }
 
 /** Returns the exit code. */
-export async function driveHere({ run, env, state, json, loudness, trustPromise, reopen }: DriveRequest): Promise<number> {
+export async function driveHere({
+  run,
+  env,
+  state,
+  json,
+  loudness,
+  trustPromise,
+  reopen,
+}: DriveRequest): Promise<number> {
   ignoreBrokenPipes();
   const composed = await composeForRun({ run, env, state });
   const view = terminalView({

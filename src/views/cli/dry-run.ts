@@ -23,7 +23,9 @@ export function printDryRun({ spec, base, resolved }: Planned): void {
       session: { mode: "new" },
     }),
   );
-  const included = parts.filter((part) => part.included).map(({ name, bytes, cut }) => `${name} ${bytes}${cut > 0 ? ` (cut ${cut})` : ""}`);
+  const included = parts
+    .filter((part) => part.included)
+    .map(({ name, bytes, cut }) => `${name} ${bytes}${cut > 0 ? ` (cut ${cut})` : ""}`);
   const checks = spec.checks.map(({ name, command, required, timeoutMs }) => [
     `  ${name}`,
     plain(command),

@@ -2,7 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
 
-export interface TurnView {
+interface TurnView {
   start: FactOf<"turn-start">;
   end: FactOf<"turn-end"> | null;
 }

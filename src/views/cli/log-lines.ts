@@ -47,25 +47,25 @@ export async function* comingLines(
   signal.addEventListener("abort", () => over.abort(), { once: true });
   const waiting: LogLine[] = [];
   let wake = (): void => undefined;
-  let open = 0;
+  const pumps = { open: 0 };
   const pump = async (lines: AsyncIterable<LogLine>): Promise<void> => {
-    open += 1;
+    pumps.open += 1;
     try {
       for await (const line of lines) {
         waiting.push(line);
         wake();
       }
     } finally {
-      open -= 1;
+      pumps.open -= 1;
       wake();
     }
   };
   const facts = pump(followFacts(state, { run, from: after.seq + 1, over, shown: request.facts }));
   const trace = request.trace ? pump(followTrace(state, { run, from: after.n + 1, signal: over.signal })) : undefined;
   try {
-    while (open > 0 || waiting.length > 0) {
+    while (pumps.open > 0 || waiting.length > 0) {
       for (const line of waiting.splice(0)) if (turn === undefined || line.turn === turn) yield line;
-      if (open > 0 && waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      if (pumps.open > 0 && waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
     }
     await Promise.all([facts, trace]);
   } finally {

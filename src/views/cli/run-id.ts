@@ -91,7 +91,12 @@ export function repositoriesOf(cwd: string): string[] {
 function mainOf(git: string): string[] {
   try {
     if (statSync(git).isDirectory()) return [];
-    const gitDir = resolve(dirname(git), readFileSync(git, "utf8").replace(/^gitdir:/, "").trim());
+    const gitDir = resolve(
+      dirname(git),
+      readFileSync(git, "utf8")
+        .replace(/^gitdir:/, "")
+        .trim(),
+    );
     const common = realpathSync(resolve(gitDir, readFileSync(join(gitDir, "commondir"), "utf8").trim()));
     return basename(common) === ".git" ? [dirname(common)] : [];
   } catch {

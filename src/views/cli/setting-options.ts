@@ -20,8 +20,11 @@ export function addSettings(command: Command, names: readonly SettingName[]): vo
     const flag = flagOf(name);
     if (flag === null) continue;
     const argument = setting.argument === undefined ? "" : ` <${setting.argument}>`;
-    const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(GROUPS[setting.group]);
-    if (setting.repeated === true) option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
+    const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(
+      GROUPS[setting.group],
+    );
+    if (setting.repeated === true)
+      option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
     command.addOption(option);
   }
 }

@@ -3,7 +3,7 @@
  * leaves no trace.
  */
 import { statfsSync, existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { checkAgent, type Environment, type State } from "../../compose.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
@@ -20,6 +20,7 @@ import { VERSION } from "../../version.ts";
 import { branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
 import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect.ts";
 import { EMPTY_TREE } from "../../workspace/objects.ts";
+import { isWithin, userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
@@ -48,6 +49,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   const { settings } = resolved;
   const facts = await inspectRepository(cwd, { environment: env });
   const base = baseOf(facts);
+  refuseStateInside(facts, stateDir(env));
   if (!elsewhere) refuseInProgress(facts);
   if (!elsewhere && !settings["allow-dirty"]) await refuseDirty(facts, { base, env });
   const run = makeRunId(Date.now(), Math.random);
@@ -57,7 +59,11 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
     repository: facts.topLevel,
     path: facts.topLevel,
     branch: await branchFor(resolved, { goal, facts, env }),
-    environment: freezeEnvironment(env, { add: settings.env, home: settings.home, redact: makeRedact({ environment: env }) }),
+    environment: freezeEnvironment(env, {
+      add: settings.env,
+      home: settings.home,
+      redact: makeRedact({ environment: env }),
+    }),
   });
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
@@ -74,6 +80,14 @@ function baseOf({ head, objectFormat }: RepositoryFacts): Base {
   };
 }
 
+/** Else the agent's tree would contain its own judge. */
+function refuseStateInside({ topLevel }: RepositoryFacts, dir: string): void {
+  if (!isWithin(resolve(dir), topLevel)) return;
+  throw new UsageError(`pawl's state (${dir}) lies inside the repository`, {
+    hint: "set PAWL_HOME to a directory outside of it",
+  });
+}
+
 function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
   if (inProgress === null) return;
   throw new UsageError(`a ${inProgress} is in progress in ${topLevel}`, {
@@ -81,7 +95,10 @@ function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
   });
 }
 
-async function refuseDirty({ topLevel }: RepositoryFacts, { base, env }: { base: Base; env: Environment }): Promise<void> {
+async function refuseDirty(
+  { topLevel }: RepositoryFacts,
+  { base, env }: { base: Base; env: Environment },
+): Promise<void> {
   const paths = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
   if (paths.length === 0) return;
   const names = paths.slice(0, SHOWN_PATHS).map((path) => oneLine(path, { max: MAX_PATH_CHARS }));
@@ -101,17 +118,30 @@ async function branchFor(
     });
   }
   if (settings.commit !== "branch") return undefined;
-  if (settings.branch !== undefined) return checkedBranch(settings.branch);
+  if (settings.branch !== undefined) return await freeBranch(checkedBranch(settings.branch), { facts, env });
   return await freeBranchName(branchSlug(goal), { repository: facts.topLevel, environment: env });
+}
+
+/** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */
+async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts; env: Environment }): Promise<string> {
+  const place = { cwd: facts.topLevel, environment: env };
+  const tip = (await userGit(["rev-parse", "-q", "--verify", `refs/heads/${name}`], place)).stdout.toString().trim();
+  if (tip === "" || (facts.head.is !== "unborn" && tip === facts.head.commit)) return name;
+  throw new UsageError(`the branch ${name} exists already and is somewhere else`, {
+    hint: "give another name, or switch to it and use --current-branch",
+  });
 }
 
 function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
   const missing = checks.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
   if (missing === undefined) return;
-  throw new UsageError(`check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`, {
-    hint: "checks run in the repository's top level with your PATH",
-  });
+  throw new UsageError(
+    `check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`,
+    {
+      hint: "checks run in the repository's top level with your PATH",
+    },
+  );
 }
 
 function refuseFullDisk(dir: string): void {
@@ -119,9 +149,12 @@ function refuseFullDisk(dir: string): void {
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
   const { bavail, bsize } = statfsSync(place);
   if (bavail * bsize >= MIN_FREE_BYTES) return;
-  throw new TerminalError(`the disk is full: under ${MIN_FREE_BYTES / 1024 / 1024} MB free where pawl keeps its state (${dir})`, {
-    hint: "make room, or set PAWL_HOME to another disk",
-  });
+  throw new TerminalError(
+    `the disk is full: under ${MIN_FREE_BYTES / 1024 / 1024} MB free where pawl keeps its state (${dir})`,
+    {
+      hint: "make room, or set PAWL_HOME to another disk",
+    },
+  );
 }
 
 /** The first fact. From here on the run exists. */

@@ -8,7 +8,7 @@ import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
 
 const MAX_SHOWN_DIRECTIVES = 10;
 
-export interface DirectiveView {
+interface DirectiveView {
   id: string;
   directive: Directive;
   source: string;

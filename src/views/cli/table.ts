@@ -13,13 +13,19 @@ interface Entry {
 
 export const COMMANDS = {
   run: { summary: "drive an agent towards a goal until checks prove it", load: () => import("./commands/run.ts") },
-  resume: { summary: "go on with a run: un-pause it, drive it again, or reopen it", load: () => import("./commands/resume.ts") },
+  resume: {
+    summary: "go on with a run: un-pause it, drive it again, or reopen it",
+    load: () => import("./commands/resume.ts"),
+  },
   status: { summary: "where a run is", load: () => import("./commands/status.ts") },
   runs: { summary: "all runs", load: () => import("./commands/runs.ts") },
   logs: { summary: "what the agent said and did, and the facts", load: () => import("./commands/logs.ts") },
   show: { summary: "one iteration: prompt, verdicts, decision, diff", load: () => import("./commands/show.ts") },
   diff: { summary: "what a run changed", load: () => import("./commands/diff.ts") },
-  steer: { summary: "say something to the agent, now or in the next prompt", load: () => import("./commands/steer.ts") },
+  steer: {
+    summary: "say something to the agent, now or in the next prompt",
+    load: () => import("./commands/steer.ts"),
+  },
   interrupt: { summary: "end the running turn; the run goes on", load: () => import("./commands/interrupt.ts") },
   pause: { summary: "start no new turn", load: () => import("./commands/pause.ts") },
   stop: { summary: "end a run after this iteration, or now", load: () => import("./commands/stop.ts") },

@@ -55,8 +55,8 @@ function limitsOf(options: Options): Limits {
   const limits: Limits = {};
   for (const { flag, limit, read, example } of LIMITS) {
     const given = options[flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-    if (given === undefined) continue;
-    const value = read(String(given).trim());
+    if (typeof given !== "string") continue;
+    const value = read(given.trim());
     if (value === undefined || value <= 0)
       throw new UsageError(`--${flag} cannot be ${JSON.stringify(given)}`, {
         hint: `for example --${flag} ${example}`,

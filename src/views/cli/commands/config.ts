@@ -23,6 +23,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
       show(options);
       exit(EXIT.ok);
     });
+  command.addHelpText("after", EXAMPLES);
 }
 
 function show({ origin, json }: Options): void {

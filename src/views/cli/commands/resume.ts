@@ -62,7 +62,10 @@ interface Change {
   model?: string;
 }
 
-async function resume(asked: string | undefined, { flags, options }: { flags: Flags; options: Options }): Promise<number> {
+async function resume(
+  asked: string | undefined,
+  { flags, options }: { flags: Flags; options: Options },
+): Promise<number> {
   const { env } = process;
   const cwd = process.cwd();
   const { change, trustPromise } = changeOf(flags, cwd);
@@ -76,10 +79,19 @@ async function resume(asked: string | undefined, { flags, options }: { flags: Fl
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
       if (folded.outcome === undefined) await queue(state, { run: row.run, directives: directivesOf(change, folded) });
-      if (options.json !== true && options.quiet !== true) process.stderr.write(`${header({ ...spec, limits: { ...folded.limits, ...change.limits } })}\n`);
+      if (options.json !== true && options.quiet !== true)
+        process.stderr.write(`${header({ ...spec, limits: { ...folded.limits, ...change.limits } })}\n`);
       const reopen = folded.outcome === undefined ? {} : { reopen: change };
       const loudness = loudnessOf(options);
-      return await driveHere({ run: row.run, env, state, json: options.json === true, loudness, trustPromise, ...reopen });
+      return await driveHere({
+        run: row.run,
+        env,
+        state,
+        json: options.json === true,
+        loudness,
+        trustPromise,
+        ...reopen,
+      });
     } finally {
       lock.release();
     }
@@ -91,8 +103,15 @@ async function resume(asked: string | undefined, { flags, options }: { flags: Fl
 /** Only flags change a run: a default or a file must not undo what was frozen. */
 function changeOf(flags: Flags, cwd: string): { change: Change; trustPromise: boolean } {
   const { env } = process;
-  const { settings, origins } = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
-  const given = Object.fromEntries(Object.entries(settings).filter(([name]) => origins[name as SettingName]?.from === "flag"));
+  const { settings, origins } = resolveSettings({
+    flags,
+    env,
+    repository: repositoriesOf(cwd)[0],
+    userDir: configDir(env),
+  });
+  const given = Object.fromEntries(
+    Object.entries(settings).filter(([name]) => origins[name as SettingName]?.from === "flag"),
+  );
   const model = typeof given["model"] === "string" ? { model: given["model"] } : {};
   return { change: { limits: toLimits(given), ...model }, trustPromise: settings["trust-promise"] };
 }
@@ -126,9 +145,14 @@ async function queue({ inbox }: State, { run, directives }: { run: string; direc
   for (const directive of directives) await inbox.put(run, directive, { source: "cli" });
 }
 
-async function tellDriver(state: State, { run, pid, change }: { run: string; pid: number; change: Change }): Promise<number> {
+async function tellDriver(
+  state: State,
+  { run, pid, change }: { run: string; pid: number; change: Change },
+): Promise<number> {
   await queue(state, { run, directives: directivesOf(change, { paused: true }) });
-  process.stderr.write(`${run} is driven by process ${pid}; it was told to go on\n  pawl status ${run}  # where it is\n`);
+  process.stderr.write(
+    `${run} is driven by process ${pid}; it was told to go on\n  pawl status ${run}  # where it is\n`,
+  );
   return EXIT.ok;
 }
 

@@ -1,0 +1,147 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tempDir } from "../test/support/temp.ts";
+import { resolveSettings, type Sources } from "./config.ts";
+import { toRunSpec } from "./config/run-spec.ts";
+import { UsageError } from "./errors.ts";
+
+interface Given {
+  project?: string;
+  user?: string;
+  env?: Sources["env"];
+  flags?: NonNullable<Sources["flags"]>;
+}
+
+function resolve({ project, user, env = {}, flags = {} }: Given) {
+  const root = tempDir("config");
+  const [repository, userDir] = [join(root, "repository"), join(root, "user")];
+  for (const dir of [repository, userDir]) mkdirSync(dir);
+  if (project !== undefined) writeFileSync(join(repository, "pawl.yaml"), project);
+  if (user !== undefined) writeFileSync(join(userDir, "config.yaml"), user);
+  return resolveSettings({ flags, env, repository, userDir });
+}
+
+const specOf = (given: Given) =>
+  toRunSpec(resolve(given), { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment: {} });
+
+describe("settings", () => {
+  it("come from the flag, else the environment, else the project, else the user, else the default", () => {
+    const all = {
+      user: "max-cost: 1\n",
+      project: "max-cost: 2\n",
+      env: { PAWL_MAX_COST: "3" },
+      flags: { "max-cost": "4" },
+    };
+    const { flags: _, ...noFlag } = all;
+    const { env: __, ...files } = noFlag;
+    const found = [all, noFlag, files, { user: all.user }, {}].map((given) => {
+      const { settings, origins } = resolve(given);
+      return [settings["max-cost"], origins["max-cost"]?.from];
+    });
+    expect(found).toEqual([
+      [4, "flag"],
+      [3, "environment"],
+      [2, "project"],
+      [1, "user"],
+      [undefined, undefined],
+    ]);
+    expect(resolve({}).origins["max-iterations"]).toEqual({ from: "default", where: "default" });
+  });
+
+  it.each<[string, Given, RegExp, string | undefined]>([
+    [
+      "an unknown key",
+      { project: "max-itterations: 3\n" },
+      /pawl\.yaml has an unknown key "max-itterations"/,
+      "did you mean max-iterations?",
+    ],
+    ["swapped letters", { user: "modle: x\n" }, /unknown key "modle"/, "did you mean model?"],
+    ["an unknown variable", { env: { PAWL_MODLE: "x" } }, /PAWL_MODLE is not a setting/, "did you mean PAWL_MODEL?"],
+    ["broken YAML", { project: "a: [\n" }, /is not YAML/, undefined],
+    ["a list of settings", { project: "- a\n" }, /must have settings by name/, undefined],
+    ["a key inside a check", { project: "checks: [{ run: x, tmeout: 3 }]\n" }, /checks in .*pawl\.yaml/, undefined],
+    ["a rung that does not exist", { project: "ladder: [hint, pray]\n" }, /ladder in/, undefined],
+    [
+      "a choice that does not exist",
+      { env: { PAWL_CONTEXT: "none" } },
+      /PAWL_CONTEXT must be one of: persistent, fresh, auto/,
+      undefined,
+    ],
+    ["a promise over two lines", { flags: { promise: "a\nb" } }, /--promise must be one line/, undefined],
+    ["a backoff above its maximum", { project: "backoff: 20m\n" }, /backoff is more than max-backoff/, undefined],
+  ])("refuse %s in one line", (_, given, says, hint) => {
+    expect(() => resolve(given)).toThrow(UsageError);
+    expect(() => resolve(given)).toThrow(says);
+    if (hint !== undefined) expect(() => resolve(given)).toThrow(expect.objectContaining({ hint }));
+  });
+
+  it("leave pawl's own variables that are no settings alone", () => {
+    expect(resolve({ env: { PAWL_HOME: "/x", PAWL_RUN: "r-1", PAWL_FAULT: "", OTHER: "y" } }).settings.agent).toBe(
+      "claude",
+    );
+  });
+});
+
+describe("the specification of a run", () => {
+  it("has the documented defaults", () => {
+    const spec = specOf({});
+    expect(spec.limits).toEqual({ iterations: 20 });
+    expect(spec.minIterations).toBe(2);
+    expect(spec.maxErrors).toBe(3);
+    expect(spec.claim).toEqual({ promise: "COMPLETE", required: true });
+    expect(spec.struggle).toEqual({
+      patience: 3,
+      shortTurnMs: 30_000,
+      ladder: ["hint", "fresh-session", "other-agent", "restore-best", "stop"],
+    });
+    expect(spec.waits).toEqual({ backoffBaseMs: 5_000, backoffMaxMs: 900_000, limitCapMs: 86_400_000 });
+    expect(spec.agent).toMatchObject({
+      name: "claude",
+      context: "auto",
+      idleTimeoutMs: 600_000,
+      turnTimeoutMs: 3_600_000,
+    });
+    expect(specOf({ flags: { checks: ["npm test"] } }).minIterations).toBe(1);
+    expect(specOf({ flags: { "max-iterations": "1" } }).minIterations).toBe(1);
+  });
+
+  it("names checks after their commands unless they are named", () => {
+    const checks = ["npm test", "lint=npm run lint", "CI=1 make", { run: "true", timeout: "5s", required: false }];
+    expect(
+      specOf({ flags: { checks } }).checks.map(({ name, command, required, timeoutMs }) => [
+        name,
+        command,
+        required,
+        timeoutMs,
+      ]),
+    ).toEqual([
+      ["npm test", "npm test", true, 600_000],
+      ["lint", "npm run lint", true, 600_000],
+      ["CI=1 make", "CI=1 make", true, 600_000],
+      ["true", "true", false, 5_000],
+    ]);
+  });
+
+  it("carries limits, models and what only the agent understands", () => {
+    const spec = specOf({
+      flags: {
+        "max-time": "1h",
+        "max-tokens": "2M",
+        "max-turn-cost": "0.5",
+        model: "a",
+        "fallback-model": "b",
+        tools: "Bash, Read",
+      },
+      env: { PAWL_AGENT_MAX_TURNS: "7", PAWL_UNTIL_GREEN: "yes", PAWL_CHECKS: "npm test\nlint=npm run lint" },
+    });
+    expect(spec.limits).toEqual({ iterations: 20, drivenMs: 3_600_000, tokens: 2_000_000, turnUsd: 0.5 });
+    expect(spec.agent).toMatchObject({
+      model: "a",
+      fallbackModel: "b",
+      options: { tools: ["Bash", "Read"], maxTurns: 7 },
+    });
+    expect(spec.claim.required).toBe(false);
+    expect(spec.checks.map((check) => check.name)).toEqual(["npm test", "lint"]);
+  });
+});

@@ -1,0 +1,60 @@
+/** pawl as a library: drive a recipe with your own ports, or with those pawl is made of. Every name is explicit. */
+export { drive, type DriveOptions } from "./loop/drive.ts";
+export { fold } from "./loop/fold.ts";
+export type { RunState } from "./loop/state.ts";
+export { runRecipe } from "./recipes/run.ts";
+export type { Action, PromptPart, Recipe, TurnAction } from "./loop/actions.ts";
+
+export { composeForRun, openDriverState, openState, type Composed, type State } from "./compose.ts";
+export { resolveSettings, type Resolved } from "./config.ts";
+export { toRunSpec } from "./config/run-spec.ts";
+export { openJournal, type JournalHandle, type JournalOptions } from "./journal/open.ts";
+export { makeRedact } from "./journal/redact.ts";
+export { openWorkspace } from "./workspace/open.ts";
+export { commandCheck } from "./checks/command.ts";
+export { claude } from "./agents/claude.ts";
+export { scripted, type ScriptedAnswer, type ScriptedFunction, type ScriptedStep } from "./agents/scripted.ts";
+export { startStandin, type Standin, type StandinOptions } from "./standin/server.ts";
+export { loadScript, type Script, type Step } from "./standin/script.ts";
+export { systemClock } from "./platform/clock.ts";
+
+export { EXIT, exitCodeOf, RetryableError, TerminalError, UsageError } from "./errors.ts";
+export {
+  factSchema,
+  type Directive,
+  type Fact,
+  type FactOf,
+  type NewFact,
+  type Outcome,
+  type Usage,
+  type Verdict,
+} from "./events.ts";
+export {
+  runSpecSchema,
+  type AgentSpec,
+  type CheckSpec,
+  type Limits,
+  type RunSpec,
+  type WorkspaceSpec,
+} from "./spec.ts";
+export type {
+  Agent,
+  AgentEvent,
+  AgentSession,
+  Base,
+  Blobs,
+  Check,
+  Clock,
+  Inbox,
+  Journal,
+  OpenRequest,
+  Owner,
+  Ports,
+  Redact,
+  Snapshot,
+  Trace,
+  TurnEnd,
+  TurnRequest,
+  VerifyTree,
+  Workspace,
+} from "./ports.ts";

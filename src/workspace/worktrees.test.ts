@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { currentOwner } from "../platform/owner.ts";
+import { lockWorkspace } from "./lock.ts";
+import { cleanWorktrees, createWorktree, listWorktrees } from "./worktrees.ts";
+
+const AT = 1_700_000_000_000;
+const AT_ONCE = 8;
+let place: Scratch;
+
+beforeEach(() => {
+  place = scratch();
+});
+afterEach(() => place.remove());
+
+const where = () => ({ repository: place.repo, stateDir: place.stateDir, environment: place.environment });
+
+describe("worktrees", () => {
+  it("are made beside the repository, with the ignored files that .worktreeinclude names", async () => {
+    place.write(".worktreeinclude", ".env*\nsecret/\na.txt\n");
+    place.write(".gitignore", ".env*\nsecret/\nbuild/\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "include");
+    place.write(".env", "KEY=1\n");
+    place.write("secret/key", "k\n");
+    place.write("build/out", "o\n");
+    symlinkSync("/etc/passwd", join(place.repo, ".env.link"));
+    const made = await createWorktree({ ...where(), name: "one" });
+    expect(made.path).toBe(join(place.root, "repo-worktrees/one"));
+    expect(readFileSync(join(made.path, ".env"), "utf8")).toBe("KEY=1\n");
+    expect(existsSync(join(made.path, "secret/key"))).toBe(true);
+    expect(existsSync(join(made.path, "build"))).toBe(false);
+    expect(existsSync(join(made.path, ".env.link"))).toBe(false);
+    expect(await listWorktrees(where())).toEqual([made]);
+    expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
+  });
+
+  it("can be made many at once, without a stray branch", async () => {
+    const names = Array.from({ length: AT_ONCE }, (_, n) => `w${n}`);
+    await Promise.all(names.map(async (name) => await createWorktree({ ...where(), name })));
+    expect((await listWorktrees(where())).map(({ name }) => name).toSorted()).toEqual(names);
+    expect(place.git("branch", "--list")).toBe("* main");
+  });
+
+  it("carry a run: the branch is made there, the user's own directory stays", async () => {
+    const { path } = await createWorktree({ ...where(), name: "run" });
+    const workspace = await openFor(place, { path });
+    expect(await workspace.prepare()).toMatchObject({ commit: place.git("rev-parse", "main"), detached: true });
+    writeFileSync(join(path, "a.txt"), "in the worktree\n");
+    const { judged } = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+    await workspace.accept({ tree: judged, message: "m", at: AT, snapshot: 1 });
+    expect(place.gitIn(path, "status", "--porcelain", "-b")).toBe("## pawl/task");
+    expect(place.git("status", "--porcelain", "-b")).toBe("## main");
+    expect(place.git("show", "pawl/task:a.txt")).toBe("in the worktree");
+  });
+
+  it("are cleaned when their work is safe: not with changes, not while in use, not with commits on no branch", async () => {
+    for (const name of ["clean", "dirty", "used", "lost", "other"]) await createWorktree({ ...where(), name });
+    const at = (name: string) => join(place.root, "repo-worktrees", name);
+    writeFileSync(join(at("dirty"), "new.txt"), "x");
+    place.gitIn(at("lost"), "commit", "-q", "--allow-empty", "-m", "on no branch");
+    const lock = lockWorkspace({ path: at("used"), stateDir: place.stateDir, owner: currentOwner() });
+    const result = await cleanWorktrees({ ...where(), names: ["clean", "dirty", "used", "lost"] });
+    lock.release();
+    expect(result).toEqual({
+      removed: ["clean"],
+      kept: [
+        { name: "dirty", why: "it has uncommitted changes" },
+        { name: "lost", why: "its commit is on no branch" },
+        { name: "used", why: `pid ${process.pid} works in it` },
+      ],
+    });
+    expect(existsSync(at("clean"))).toBe(false);
+    expect((await cleanWorktrees({ ...where(), names: ["dirty"], force: true })).removed).toEqual(["dirty"]);
+    expect(place.git("worktree", "list")).not.toMatch(/clean|dirty/);
+  });
+
+  it("are refused with a reason: a name that leads elsewhere, one that exists, no commit yet", async () => {
+    for (const name of ["../x", "-f", "a b", "", "a/b"])
+      await expect(createWorktree({ ...where(), name })).rejects.toMatchObject({ name: "UsageError" });
+    await createWorktree({ ...where(), name: "one" });
+    await expect(createWorktree({ ...where(), name: "one" })).rejects.toThrow("exists already");
+    rmSync(join(place.repo, ".git"), { recursive: true });
+    place.git("init", "-q");
+    await expect(createWorktree({ ...where(), name: "two" })).rejects.toThrow("without a commit");
+  });
+});

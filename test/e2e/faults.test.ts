@@ -1,0 +1,59 @@
+/** The n-th append, spawn or rename fails or is the last thing the process does (F1, F6). Every point: `npm run campaign`. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FaultPlace, faultEvery, undisturbed } from "../support/fault-run.ts";
+
+const LIMIT_MS = 240_000;
+
+describe("a fault at", () => {
+  it.each([
+    ["append", "kill", 4],
+    ["append", "ENOSPC", 6],
+    ["spawn", "kill", 9],
+    ["spawn", "EMFILE", 13],
+    ["rename", "kill", 7],
+    ["rename", "EIO", 11],
+  ])(
+    "%s (%s), every %i-th: no fact lost, no turn bought twice, no false end, driven again as if nothing had been",
+    async (point, how, step) => {
+      const { points, wrongs } = await faultEvery(point, how, { step });
+      expect(wrongs).toEqual([]);
+      expect(points).toBeGreaterThan(2);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("a full disk", () => {
+  it.skipIf(process.getuid?.() !== 0)(
+    "ends with exit 5 and one clear line, and goes on where it was once there is room",
+    async () => {
+      const calm = await undisturbed();
+      let filled = 0;
+      for (const kib of [160, 400, 640, 900]) {
+        const disk = realpathSync(mkdtempSync(join(tmpdir(), "pawl-small-disk-")));
+        execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", disk]);
+        const place = new FaultPlace(join(disk, "state"));
+        try {
+          const first = place.drive();
+          filled += first.status === 5 ? 1 : 0;
+          expect([0, 5]).toContain(first.status);
+          if (first.status === 5) expect(first.said).toMatch(/disk|space|full/i);
+          execFileSync("mount", ["-o", "remount,size=64m", disk]);
+          expect(place.drive()).toMatchObject({ status: 0 });
+          expect(await place.seen()).toEqual(calm);
+          expect(await place.leftovers()).toEqual([]);
+        } finally {
+          place.remove();
+          execFileSync("umount", [disk]);
+          rmdirSync(disk);
+        }
+      }
+      expect(filled).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+});

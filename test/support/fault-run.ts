@@ -1,0 +1,189 @@
+/**
+ * "Fail at every n": a run in a child process whose n-th append, spawn or rename fails or kills it; then it is driven
+ * again without the fault and compared with an undisturbed one.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openState } from "../../src/compose.ts";
+import type { Fact, FactOf } from "../../src/events.ts";
+import type { RunSpec } from "../../src/spec.ts";
+import { taggedProcesses } from "./processes.ts";
+import { makeSpec } from "./world.ts";
+
+const DRIVER = join(import.meta.dirname, "../fixtures/driver.mjs");
+const DRIVE_TIMEOUT_MS = 60_000;
+const RUN = "r-fault";
+
+export interface FaultReport {
+  /** The fault came: the process died or failed. */
+  hit: boolean;
+  exit: number | null;
+  signal: string | null;
+  said: string;
+  wrongs: string[];
+}
+
+interface Seen {
+  outcome: string;
+  tree: string;
+  verdicts: string[];
+  commits: string[];
+}
+
+export class FaultPlace {
+  readonly root: string;
+  readonly repo: string;
+  readonly env: Record<string, string>;
+  readonly #file: string;
+
+  /** `at`: where the state shall live, when not beside the repository (a small disk). */
+  constructor(at?: string) {
+    this.root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
+    this.repo = join(this.root, "repo");
+    mkdirSync(this.repo);
+    mkdirSync(join(this.root, "home"));
+    this.env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: join(this.root, "home"),
+      PAWL_HOME: at ?? join(this.root, "state"),
+      GIT_CONFIG_NOSYSTEM: "1",
+      TMPDIR: this.root,
+    };
+    writeFileSync(join(this.repo, "a file"), "base\n");
+    this.git("init", "-q", "-b", "trunk");
+    this.git("config", "user.name", "User");
+    this.git("config", "user.email", "user@example.invalid");
+    this.git("add", "-A");
+    this.git("commit", "-q", "-m", "base");
+    this.#file = join(this.root, "run.json");
+    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(), base: this.#base() }));
+  }
+
+  git(...args: string[]): string {
+    return execFileSync("git", args, { cwd: this.repo, env: this.env, encoding: "utf8" }).trim();
+  }
+
+  #base(): object {
+    return {
+      commit: this.git("rev-parse", "HEAD"),
+      tree: this.git("rev-parse", "HEAD^{tree}"),
+      branch: "trunk",
+      detached: false,
+    };
+  }
+
+  #spec(): RunSpec {
+    const spec = makeSpec({ run: RUN, environment: { PATH: this.env["PATH"] ?? "" } });
+    return {
+      ...spec,
+      workspace: { ...spec.workspace, repository: this.repo, path: this.repo, branch: "pawl/fault" },
+      agent: { ...spec.agent, name: "scripted" },
+      checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 20_000 }],
+    };
+  }
+
+  drive(fault?: string): { status: number | null; signal: string | null; said: string } {
+    const env = { ...this.env, ...(fault === undefined ? {} : { PAWL_FAULT: fault }) };
+    const { status, signal, stderr } = spawnSync(process.execPath, [DRIVER, this.#file], {
+      env,
+      cwd: this.repo,
+      encoding: "utf8",
+      timeout: DRIVE_TIMEOUT_MS,
+    });
+    return { status, signal, said: stderr.trim() };
+  }
+
+  async facts(): Promise<Fact[]> {
+    if (!existsSync(join(this.env["PAWL_HOME"] ?? "", "journal.db"))) return [];
+    const state = openState(this.env);
+    try {
+      const rows = await state.journal.runs();
+      return rows.length === 0 ? [] : await state.journal.read(RUN);
+    } finally {
+      state.close();
+    }
+  }
+
+  async seen(): Promise<Seen> {
+    const facts = await this.facts();
+    const end = facts.findLast((f): f is FactOf<"run-end"> => f.type === "run-end");
+    const checks = facts.filter((f): f is FactOf<"check-end"> => f.type === "check-end");
+    return {
+      outcome: end?.outcome.is ?? "none",
+      tree: this.git("rev-parse", "pawl/fault^{tree}"),
+      verdicts: [...new Set(checks.map((f) => `${f.iteration} ${f.tree} ${f.verdict.is}`))],
+      commits: this.git("log", "--format=%T %s", "trunk..pawl/fault").split("\n"),
+    };
+  }
+
+  /** What a run must never leave behind. */
+  async leftovers(): Promise<string[]> {
+    const wrongs: string[] = [];
+    if (existsSync(join(this.repo, ".git", "index.lock"))) wrongs.push("index.lock was left");
+    if (this.git("status", "--porcelain") !== "") wrongs.push(`status: ${this.git("status", "--porcelain")}`);
+    if (this.git("fsck", "--no-dangling") !== "") wrongs.push("fsck complains");
+    if (taggedProcesses("PAWL_RUN", RUN).length > 0) wrongs.push("a process is left");
+    const turns = (await this.facts()).filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
+    if (turns.filter((t) => t.outcome.is === "done").length !== 3) wrongs.push(`${turns.length} turns, not 3 done`);
+    return wrongs;
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export async function undisturbed(): Promise<Seen> {
+  const place = new FaultPlace();
+  try {
+    const { status, said } = place.drive();
+    if (status !== 0) throw new Error(`the undisturbed run failed: ${said}`);
+    return await place.seen();
+  } finally {
+    place.remove();
+  }
+}
+
+export async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
+  const place = new FaultPlace();
+  try {
+    const first = place.drive(fault);
+    const hit = first.status !== 0;
+    const wrongs: string[] = [];
+    if (hit && (await place.facts()).at(-1)?.type === "run-end" && first.status === 70) wrongs.push("a false end");
+    if (first.signal === null && first.status !== 0 && first.status !== 5)
+      wrongs.push(`not told apart: ${first.status} ${first.said}`);
+    const again = hit ? place.drive() : first;
+    if (again.status !== 0) wrongs.push(`driven again: ${again.status} ${again.said}`);
+    else {
+      const seen = await place.seen();
+      for (const key of ["outcome", "tree", "verdicts", "commits"] as const) {
+        if (JSON.stringify(seen[key]) !== JSON.stringify(calm[key]))
+          wrongs.push(`${key}: ${JSON.stringify(seen[key])}`);
+      }
+      wrongs.push(...(await place.leftovers()));
+    }
+    return { hit, exit: first.status, signal: first.signal, said: first.said, wrongs };
+  } finally {
+    place.remove();
+  }
+}
+
+/** Runs faults at n = first, first + step, … until one is not met any more. */
+export async function faultEvery(
+  point: string,
+  how: string,
+  { step = 1, first = 1 } = {},
+): Promise<{ points: number; wrongs: string[] }> {
+  const calm = await undisturbed();
+  const wrongs: string[] = [];
+  let points = 0;
+  for (let n = first; ; n += step) {
+    const report = await faultRun(`${point}:${n}:${how}`, calm);
+    wrongs.push(...report.wrongs.map((wrong) => `${point}:${n}:${how}: ${wrong}`));
+    if (!report.hit) return { points, wrongs };
+    points += 1;
+  }
+}
