@@ -10,7 +10,9 @@ import type { RunState } from "../src/loop/state.ts";
 import { runRecipe } from "../src/recipes/run.ts";
 import type { RunSpec } from "../src/spec.ts";
 
-export const CLI = join(import.meta.dirname, "../dist/views/cli/main.js");
+/** The checkout, also when this file runs compiled from its cache folder. */
+const ROOT = process.env["PAWL_BENCH_ROOT"] ?? join(import.meta.dirname, "..");
+export const CLI = join(ROOT, "dist/views/cli/main.js");
 
 export interface Place {
   root: string;
@@ -20,10 +22,9 @@ export interface Place {
   remove(): void;
 }
 
-export function makePlace(files = 50): Place {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-bench-")));
+/** The place below a root that another process has made. */
+export function existingPlace(root: string): Place {
   const repo = join(root, "repo");
-  for (const dir of ["repo", "home", "state"]) mkdirSync(join(root, dir));
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: join(root, "home"),
@@ -31,13 +32,21 @@ export function makePlace(files = 50): Place {
     GIT_CONFIG_NOSYSTEM: "1",
   };
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: repo, env, encoding: "utf8" }).trim();
+  return { root, repo, env, git, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+export function makePlace(files = 50): Place {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-bench-")));
+  for (const dir of ["repo", "home", "state"]) mkdirSync(join(root, dir));
+  const place = existingPlace(root);
+  const { repo, git } = place;
   for (let i = 0; i < files; i += 1) writeFileSync(join(repo, `file-${i}.txt`), `content ${i}\n`);
   git("init", "-q", "-b", "main");
   git("config", "user.name", "User");
   git("config", "user.email", "user@example.invalid");
   git("add", "-A");
   git("commit", "-q", "-m", "base");
-  return { root, repo, env, git, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+  return place;
 }
 
 export function specFor(place: Place, iterations: number): RunSpec {

@@ -14,7 +14,7 @@ const ST = String.fromCharCode(0x9c);
 const SEQUENCES = new RegExp(
   [
     `(?:${ESC}\\[|${CSI})[0-?]*[ -/]*[@-~]`,
-    `(?:${ESC}[\\]PX^_]|[${OSC}${STRING_OPENERS}])[^${ESC}${BEL}${ST}]*(?:${BEL}|${ST}|${ESC}\\\\)`,
+    `(?:${ESC}[\\]PX^_]|[${OSC}${STRING_OPENERS}])[^${ESC}${BEL}${ST}${OSC}${STRING_OPENERS}]*(?:${BEL}|${ST}|${ESC}\\\\)`,
     `${ESC}[ -/]*[0-~]`,
   ].join("|"),
   "g",

@@ -39,8 +39,12 @@ const HARDENED = [
   "credential.helper=",
 ].flatMap((setting) => ["-c", setting]);
 
-const DURABLE = ["-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"];
-const THROW_AWAY = ["-c", "core.fsync=none"];
+/** `many` pays for a temporary object directory once and then hardly per file; for a few files it is the slower one. */
+const SYNC = {
+  few: ["-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"],
+  many: ["-c", "core.fsync=all", "-c", "core.fsyncMethod=batch"],
+  none: ["-c", "core.fsync=none"],
+} as const;
 
 export interface GitPlace {
   /** Never found by discovery. */
@@ -58,8 +62,8 @@ export interface GitPlace {
   path: string;
   /** So that a sweep finds what a killed driver left. */
   run?: string | undefined;
-  /** False for what is thrown away anyway. */
-  durable?: boolean;
+  /** How much will be written; `none` for what is thrown away anyway. `many` unless said. */
+  sync?: keyof typeof SYNC;
 }
 
 export interface GitOptions {
@@ -134,9 +138,8 @@ function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore
     `--git-dir=${place.gitDir}`,
     ...(place.workTree === undefined ? [] : [`--work-tree=${place.workTree}`]),
   ];
-  const sync = place.durable === false ? THROW_AWAY : DURABLE;
   const options = { cwd: place.workTree ?? place.home, env: environmentOf(place) };
-  const whole = [...HARDENED, ...sync, "--literal-pathspecs", ...placed, ...args];
+  const whole = [...HARDENED, ...SYNC[place.sync ?? "many"], "--literal-pathspecs", ...placed, ...args];
   // Two calls, for the types tell apart by the literal whether there is a stdin.
   if (stdin === "ignore") return spawn("git", whole, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   return spawn("git", whole, { ...options, stdio: ["pipe", "pipe", "pipe"] });

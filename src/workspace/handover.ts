@@ -75,7 +75,7 @@ export async function sendCommit(lane: Lane, { commit, have }: { commit: string;
       args: ["pack-objects", "-q", "--stdout", "--revs", "--thin"],
       input: `${commit}\n${have === null ? "" : `^${have}\n`}`,
     },
-    { git: lane.user, args: ["unpack-objects", "-q"] },
+    { git: lane.user.at({ sync: "many" }), args: ["unpack-objects", "-q"] },
   );
 }
 

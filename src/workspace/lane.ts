@@ -79,7 +79,7 @@ export function openLane(about: { layout: LaneLayout; run: string; spec: Workspa
       index: layout.index,
     }),
     privateGit: openGit({ ...place, gitDir: layout.privateGit }),
-    user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir }),
+    user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir, sync: "few" }),
     memory: { nestedTrees: new Map() },
   };
 }

@@ -10,6 +10,7 @@ import { scan, type Caps, type RawPath, type Scan } from "./scan.ts";
 
 /** Files that git cannot take in are left out one by one, up to here. */
 const MAX_LEFT_OUT_FILES = 50;
+const FEW_FILES = 24;
 const STALE_LOCK_WAIT_MS = 2_000;
 const STALE_LOCK_POLL_MS = 20;
 
@@ -30,9 +31,10 @@ export async function takeTree(
   const changed = found.update.length + found.drop.length > 0;
   if (found.refused !== undefined || (!changed && knownTree !== undefined))
     return { tree: knownTree ?? "", scan: found, warnings: found.warnings, numbers: undefined };
-  const left = await updateIndex(git, found);
+  const paced = found.update.length > FEW_FILES ? git : git.at({ sync: "few" });
+  const left = await updateIndex(paced, found);
   const [tree, numbers] = await Promise.all([
-    git.need(["write-tree"]),
+    paced.need(["write-tree"]),
     against === undefined ? undefined : indexNumbers(git, against),
   ]);
   return { tree, scan: found, warnings: [...found.warnings, ...left], numbers };

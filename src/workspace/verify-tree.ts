@@ -20,7 +20,7 @@ export interface VerifyTrees {
 
 export function verifyTrees(lane: Lane): VerifyTrees {
   const path = lane.layout.verify;
-  const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, durable: false });
+  const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, sync: "none" });
   const kept = lane.prepared.dependencies.map((folder) => join(path, folder));
   let at: string | undefined;
   let cleaning: Promise<void> | undefined;

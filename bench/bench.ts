@@ -1,0 +1,143 @@
+/**
+ * `npm run bench`: pawl's own cost, as ratios within one run; writes bench/results.json. Times move between machines and
+ * minutes, ratios much less.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { byHand, plainCommit } from "./by-hand.ts";
+import { journalFacts } from "./journal.ts";
+import { CLI, makePlace, median } from "./support.ts";
+import { tokensBilled } from "./tokens.ts";
+import { startStandin } from "../src/standin/server.ts";
+
+const node = process.execPath;
+const round = (n: number, digits = 1): number => Number(n.toFixed(digits));
+
+interface Child {
+  gaps: number[];
+  rss: number;
+}
+function inChild(iterations: number): Child {
+  const out = execFileSync(
+    node,
+    [join(import.meta.dirname, "../.cache/bench/bench/overhead-child.js"), String(iterations)],
+    { encoding: "utf8" },
+  );
+  return JSON.parse(out) as Child;
+}
+
+async function overhead(): Promise<object> {
+  const rows: Record<string, object> = {};
+  let driverRssMb = 0;
+  for (const iterations of [10, 100, 1_000]) {
+    // Interleaved and repeated where it is short, so that a busy minute hits all alike.
+    const rounds = iterations === 10 ? 5 : iterations === 100 ? 3 : 1;
+    const pawl: number[] = [];
+    const hand: number[] = [];
+    const plain: number[] = [];
+    for (let i = 0; i < rounds; i += 1) {
+      const child = inChild(iterations);
+      pawl.push(...child.gaps);
+      driverRssMb = Math.max(driverRssMb, child.rss / 1e6);
+      const a = makePlace();
+      hand.push(...(await byHand(a, Math.min(iterations, 200))));
+      a.remove();
+      const b = makePlace();
+      plain.push(...(await plainCommit(b, Math.min(iterations, 200))));
+      b.remove();
+      if (iterations === 1_000)
+        rows["growth"] = {
+          lastHundredOverFirstHundred: round(median(child.gaps.slice(-100)) / median(child.gaps.slice(0, 100)), 2),
+        };
+    }
+    rows[String(iterations)] = {
+      pawlMs: round(median(pawl)),
+      byHandMs: round(median(hand)),
+      gitAddCommitMs: round(median(plain)),
+      overByHand: round(median(pawl) / median(hand), 2),
+      overGitAddCommit: round(median(pawl) / median(plain), 2),
+    };
+    console.error(iterations, JSON.stringify(rows[String(iterations)]));
+  }
+  return { ...rows, driverRssMb: round(driverRssMb, 0) };
+}
+
+function timed(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): number {
+  const began = performance.now();
+  spawnSync(command, args, { ...options, stdio: "ignore" });
+  return performance.now() - began;
+}
+
+/** Interleaved: bare Node, then the command. */
+function statusStart(): object {
+  const place = makePlace(5);
+  execFileSync(node, [join(import.meta.dirname, "../.cache/bench/bench/small-journal.js"), place.root], {
+    env: { ...place.env },
+  });
+  const bare: number[] = [];
+  const status: number[] = [];
+  for (let i = 0; i < 41; i += 1) {
+    bare.push(timed(node, ["-e", "0"], { env: place.env }));
+    status.push(timed(node, [CLI, "status"], { cwd: place.repo, env: place.env }));
+  }
+  place.remove();
+  return {
+    statusMs: round(median(status)),
+    bareNodeMs: round(median(bare)),
+    ratio: round(median(status) / median(bare), 2),
+  };
+}
+
+/** From `pawl run` to the start of the agent's process, by the clock of a wrapper around the agent's program. */
+async function firstAgentStart(): Promise<object> {
+  const program = execFileSync("sh", ["-c", "ls -d node_modules/@anthropic-ai/claude-agent-sdk-*/claude"], {
+    cwd: join(import.meta.dirname, ".."),
+    encoding: "utf8",
+  }).trim();
+  const standin = await startStandin({ script: { steps: [{ text: "<promise>COMPLETE</promise>", repeat: true }] } });
+  const times: number[] = [];
+  const bare: number[] = [];
+  for (let i = 0; i < 9; i += 1) {
+    const place = makePlace(50);
+    const stamp = join(place.root, "stamp");
+    const wrapper = join(place.root, "agent");
+    writeFileSync(
+      wrapper,
+      `#!/bin/sh\n[ -e ${stamp} ] || date +%s%N > ${stamp}\nexec ${join(import.meta.dirname, "..", program)} "$@"\n`,
+    );
+    chmodSync(wrapper, 0o755);
+    bare.push(timed(node, ["-e", "0"]));
+    const env = { ...place.env, ANTHROPIC_BASE_URL: standin.url, ANTHROPIC_API_KEY: "x" };
+    const began = Date.now() * 1e6;
+    const child = spawn(
+      node,
+      [CLI, "run", "do it", "--check", "true", "--max-iterations", "1", "--agent-bin", wrapper],
+      { cwd: place.repo, env, stdio: "ignore" },
+    );
+    await new Promise((resolve) => child.on("close", resolve));
+    times.push((Number(readFileSync(stamp, "utf8")) - began) / 1e6);
+    place.remove();
+  }
+  await standin.close();
+  return {
+    toAgentStartMs: round(median(times)),
+    bareNodeMs: round(median(bare)),
+    onTopOfNodeMs: round(median(times) - median(bare)),
+  };
+}
+
+const results = {
+  command: "npm run bench",
+  overheadPerIteration: await overhead(),
+  statusStart: statusStart(),
+  firstAgentStart: await firstAgentStart(),
+  journalOf100kFacts: journalFacts(),
+  tokensBilledForTenIterations: await tokensBilled(),
+};
+writeFileSync(join(import.meta.dirname, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
+console.log(JSON.stringify(results, null, 2));

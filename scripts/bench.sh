@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Measures pawl's own cost as ratios within one run and writes bench/results.json. What is measured runs compiled, as users
+# run it; the compiled benchmarks live in .cache.
+set -euo pipefail
+
+source "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
+npm run --silent build
+rm -rf .cache/bench
+tsc --noEmit false --outDir .cache/bench --rootDir . --allowImportingTsExtensions false --skipLibCheck \
+  --target es2024 --module nodenext --moduleResolution nodenext --rewriteRelativeImportExtensions --strict --types node \
+  --ignoreConfig bench/*.ts
+ln -sfn ../../node_modules .cache/bench/node_modules
+cp package.json .cache/bench/
+exec node bench/bench.ts
