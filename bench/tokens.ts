@@ -32,13 +32,21 @@ async function billed(
   const child = spawn(process.execPath, [CLI, ...args], { cwd: place.repo, env, stdio: "ignore" });
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 3) throw new Error(`expected the run to use up its iterations (3), got ${String(code)}`);
-  const { requests, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, inputEquivalents, usd } =
-    standin.billing;
+  const {
+    requests,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWrite5mTokens,
+    cacheWrite1hTokens,
+    inputEquivalents,
+    usd,
+  } = standin.billing;
   place.remove();
   await standin.close();
   return {
     requests,
-    tokens: inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens,
+    tokens: inputTokens + outputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens,
     inputEquivalents: Math.round(inputEquivalents),
     usd,
   };

@@ -8,7 +8,7 @@ npm run --silent build
 rm -rf .cache/bench
 tsc --noEmit false --outDir .cache/bench --rootDir . --allowImportingTsExtensions false --skipLibCheck \
   --target es2024 --module nodenext --moduleResolution nodenext --rewriteRelativeImportExtensions --strict --types node \
-  --ignoreConfig bench/*.ts
+  --exactOptionalPropertyTypes --noUncheckedIndexedAccess --ignoreConfig bench/*.ts
 ln -sfn ../../node_modules .cache/bench/node_modules
 cp package.json .cache/bench/
 exec node bench/bench.ts

@@ -114,6 +114,12 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
   throw new UsageError(`there is no agent called ${name}`, { hint: "--agent claude" });
 }
 
+/** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
+export function warmAgent(name: string): void {
+  if (name !== "claude") return;
+  import("./agents/claude/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
+}
+
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent({ name, options }: RunSpec["agent"], env: Environment): Promise<void> {
   if (name !== "claude") return;

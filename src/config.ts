@@ -19,7 +19,7 @@ import {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Origin {
+interface Origin {
   from: "flag" | "environment" | "project" | "user" | "default";
   /** `--max-cost`, `PAWL_MAX_COST`, the path of a file, or "default". */
   where: string;
@@ -40,8 +40,8 @@ export interface Sources {
   userDir: string;
 }
 
-export const PROJECT_FILE = "pawl.yaml";
-export const USER_FILE = "config.yaml";
+const PROJECT_FILE = "pawl.yaml";
+const USER_FILE = "config.yaml";
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** pawl's own variables that are no settings. */
 const NOT_SETTINGS: ReadonlySet<string> = new Set(["PAWL_HOME", "PAWL_FAULT", "PAWL_RUN", "PAWL_PROC"]);

@@ -48,10 +48,11 @@ export interface Journal {
   /** Makes the run with its first fact (`run-start`, seq 0). UsageError when the id exists. */
   create(run: string, first: NewFact, about: { repository: string; goal: string }): Promise<void>;
   /**
-   * Takes the lease under a new epoch and returns the whole journal, checked. UsageError naming the owner when a living
-   * one drives it. A journal with fact types or versions this pawl does not know is refused (TerminalError).
+   * Takes the lease under a new epoch; `replay` is given every fact in order, none of which may be believed before this
+   * resolves: the chain is checked to its end. UsageError naming the owner when a living one drives it. A journal with
+   * fact types or versions this pawl does not know is refused (TerminalError).
    */
-  own(run: string, owner: Owner): Promise<OwnedRun>;
+  own(run: string, owner: Owner, replay?: (fact: Fact) => void): Promise<OwnedRun>;
   read(run: string, from?: number): Promise<Fact[]>;
   /** Yields facts from `from` on, then new ones as any process appends them, until aborted. */
   follow(run: string, options: { from: number; signal: AbortSignal }): AsyncIterable<Fact>;
@@ -61,7 +62,6 @@ export interface Journal {
 
 export interface OwnedRun {
   readonly epoch: number;
-  readonly facts: readonly Fact[];
   /** Durable before it resolves, all or nothing; refused (TerminalError) when another owner has taken over. */
   append(facts: readonly NewFact[], time: { at: number; elapsed: number }): Promise<Fact[]>;
   /** Moves every queued directive into the journal as `directive-received`, in one transaction; [] when none. */

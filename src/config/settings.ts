@@ -48,7 +48,6 @@ const check = z.union(
   ],
   "must be a command, or have `run` and perhaps `name`, `timeout`, `required`",
 );
-export type CheckSetting = z.infer<typeof check>;
 
 const choice = <const T extends readonly [string, ...string[]]>(words: T) =>
   z.enum(words, `must be one of: ${words.join(", ")}`);

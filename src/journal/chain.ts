@@ -72,24 +72,32 @@ interface ChainOptions {
   prev: string | undefined;
 }
 
-/** Opens bodies in order. Nothing of `facts` may be believed unless every `take` and then `reaches` said true. */
-export function chainReader({ run, from, prev }: ChainOptions) {
+/** Opens bodies in order. Nothing given to `each` may be believed unless every `take` and then `reaches` said true. */
+export function chainReader({ run, from, prev }: ChainOptions, each: (fact: Fact) => void) {
   let next = from;
   let expected = prev;
-  const facts: Fact[] = [];
   return {
-    facts,
-    take(body: unknown): boolean {
-      const fact = opened(body);
-      if (fact?.seq !== next || fact.run !== run) return false;
+    /** `fact` is the body opened, where the caller has done that already. */
+    take(body: unknown, fact = opened(body)): boolean {
+      if (typeof body !== "string" || fact?.seq !== next || fact.run !== run) return false;
       if (expected !== undefined && fact.prev !== expected) return false;
-      facts.push(fact);
-      expected = hashOf(body as string);
+      each(fact);
+      expected = hashOf(body);
       next += 1;
       return true;
     },
     reaches: (head: Link): boolean => next === head.seq + 1 && (expected === undefined || expected === head.hash),
   };
+}
+
+/** Many bodies in one go, which is faster than one by one; undefined when any of them is no JSON. */
+export function openAll(bodies: readonly unknown[]): (Fact | undefined)[] | undefined {
+  try {
+    const facts = JSON.parse(`[${bodies.join(",")}]`) as (Fact | null)[];
+    return facts.length === bodies.length ? facts.map((fact) => fact ?? undefined) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function opened(body: unknown): Fact | undefined {

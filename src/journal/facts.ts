@@ -39,9 +39,12 @@ export function makeJournal(parts: JournalParts): Journal {
         insertFacts(database, { number, sealed });
       });
     },
-    own: async (run, owner) => own(parts, { run, owner }),
+    own: async (run, owner, replay) => own(parts, { run, owner, replay }),
     async read(run, from = 0) {
-      return readOn(needDatabase(store, run), { run, cursor: { next: from, prev: undefined } }).facts;
+      const facts: Fact[] = [];
+      const each = (fact: Fact): unknown => facts.push(fact);
+      readOn(needDatabase(store, run), { run, cursor: { next: from, prev: undefined }, each });
+      return facts;
     },
     follow: (run, options) => follow(parts, { run, ...options }),
     async runs() {
@@ -53,12 +56,15 @@ export function makeJournal(parts: JournalParts): Journal {
   };
 }
 
-/** What there is from the cursor on, and where the reader stands then. */
-function readOn(database: Database, { run, cursor }: { run: string; cursor: Cursor }) {
+/** Reads what there is from the cursor on; returns where the reader stands then. */
+function readOn(
+  database: Database,
+  { run, cursor, each }: { run: string; cursor: Cursor; each: (fact: Fact) => unknown },
+): { record: RunRecord; cursor: Cursor } {
   return database.read(() => {
     const record = needRun(database, run);
-    const facts = readFacts(database, { record, cursor });
-    return { record, facts, cursor: facts.length === 0 ? cursor : standAfter(record.head) };
+    readFacts(database, { record, cursor, each });
+    return { record, cursor: cursor.next > record.head.seq ? cursor : standAfter(record.head) };
   });
 }
 
@@ -67,9 +73,10 @@ async function* follow(parts: JournalParts, options: { run: string; from: number
   let cursor: Cursor = { next: from, prev: undefined };
   while (!signal.aborted) {
     const version = parts.changes.version();
-    const read = readOn(needDatabase(parts.store, run), { run, cursor });
-    cursor = read.cursor;
-    for (const fact of read.facts) {
+    const facts: Fact[] = [];
+    const each = (fact: Fact): unknown => facts.push(fact);
+    ({ cursor } = readOn(needDatabase(parts.store, run), { run, cursor, each }));
+    for (const fact of facts) {
       yield fact;
       if (signal.aborted) return;
     }
@@ -77,23 +84,31 @@ async function* follow(parts: JournalParts, options: { run: string; from: number
   }
 }
 
+interface Taking {
+  run: string;
+  owner: Owner;
+  replay: ((fact: Fact) => void) | undefined;
+}
+
 /** The long read needs no lock; the lease is then taken in a moment, with what was appended meanwhile. */
-function own(parts: JournalParts, { run, owner }: { run: string; owner: Owner }): OwnedRun {
+function own(parts: JournalParts, { run, owner, replay = () => undefined }: Taking): OwnedRun {
+  const each = (fact: Fact): void => {
+    refuseUnknown(fact, parts);
+    replay(fact);
+  };
   const database = needDatabase(parts.store, run);
   refuseWhileDriven(
     database.read(() => needRun(database, run)),
     { owner, parts },
   );
-  const { record, facts, cursor } = readOn(database, { run, cursor: { next: 0, prev: undefined } });
-  refuseUnknown(facts, parts);
+  const { record, cursor } = readOn(database, { run, cursor: { next: 0, prev: undefined }, each });
   return database.write(() => {
     const now = runAt(database, record.number);
     refuseWhileDriven(now, { owner, parts });
-    const later = readFacts(database, { record: now, cursor });
-    refuseUnknown(later, parts);
+    readFacts(database, { record: now, cursor, each });
     const owned = { ...now, epoch: now.epoch + 1, owner };
     updateRun(database, owned);
-    return makeOwnedRun(owned, { ...parts, database, facts: later.length === 0 ? facts : facts.concat(later) });
+    return makeOwnedRun(owned, { ...parts, database });
   });
 }
 
@@ -111,10 +126,8 @@ function isSame(one: Owner, other: Owner): boolean {
   );
 }
 
-function refuseUnknown(facts: readonly Fact[], { knownTypes }: JournalParts): void {
-  const strange = facts.find(({ v, type }) => v !== FACT_VERSION || knownTypes?.has(type) === false);
-  if (strange === undefined) return;
-  const { run, seq, type, v } = strange;
+function refuseUnknown({ run, seq, type, v }: Fact, { knownTypes }: JournalParts): void {
+  if (v === FACT_VERSION && knownTypes?.has(type) !== false) return;
   throw new TerminalError(
     `the journal was written by a newer pawl (run ${run}, fact ${seq}: type ${type}, version ${v})`,
     {

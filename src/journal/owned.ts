@@ -16,7 +16,6 @@ interface OwnedParts {
   database: Database;
   changes: Changes;
   author: Author;
-  facts: readonly Fact[];
 }
 
 interface Time {
@@ -65,7 +64,6 @@ export function makeOwnedRun({ run, number, epoch, head: first }: RunRecord, par
 
   return {
     epoch,
-    facts: parts.facts,
     async append(facts, time) {
       if (facts.length === 0) return [];
       const next = prepared(facts, time);

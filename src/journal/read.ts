@@ -1,6 +1,6 @@
 /** Reading a run's facts: in chunks, each checked against the chain and the whole against the run's head. */
 import type { Fact } from "../events.ts";
-import { chainReader, diagnose, type Link } from "./chain.ts";
+import { chainReader, diagnose, openAll, type Link } from "./chain.ts";
 import type { RunRecord } from "./runs.ts";
 import { SPAN } from "./schema.ts";
 import type { Database } from "./sqlite.ts";
@@ -15,20 +15,29 @@ export interface Cursor {
   prev: string | undefined;
 }
 
+interface Reading {
+  record: RunRecord;
+  cursor: Cursor;
+  /** Given one fact after the other, so that a long journal need not be held. */
+  each: (fact: Fact) => void;
+}
+
 /** Inside a read transaction, with the record read in it. Everything from the cursor to the head. */
-export function readFacts(database: Database, { record, cursor }: { record: RunRecord; cursor: Cursor }): Fact[] {
+export function readFacts(database: Database, { record, cursor, each }: Reading): void {
   const { run, head } = record;
   if (cursor.next > head.seq) {
     checkStand(cursor, record);
-    return [];
+    return;
   }
-  const chain = chainReader({ run, from: cursor.next, prev: cursor.prev });
+  const chain = chainReader({ run, from: cursor.next, prev: cursor.prev }, each);
   for (let from = cursor.next; from <= head.seq; from += CHUNK_FACTS) {
     const bodies = bodiesOf(database, { record, from, to: Math.min(head.seq, from + CHUNK_FACTS - 1) });
-    if (!bodies.every(([body]) => chain.take(body))) throw explained(database, { record, from: cursor.next });
+    const facts = openAll(bodies);
+    if (facts === undefined || !bodies.every(([body], i) => chain.take(body, facts[i]))) {
+      throw explained(database, { record, from: cursor.next });
+    }
   }
   if (!chain.reaches(head)) throw explained(database, { record, from: cursor.next });
-  return chain.facts;
 }
 
 /** A reader that has seen the head must find it unchanged; one that waits for the future cannot say. */

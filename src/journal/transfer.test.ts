@@ -21,8 +21,9 @@ describe("a run as lines", () => {
     const run = importRun(text);
     expect(exportRun(run)).toBe(text);
     expect(await journal.runs()).toMatchObject([{ run, lastSeq: text.trimEnd().split("\n").length - 1 }]);
-    const owned = await journal.own(run, ownerOf(1));
-    expect(owned.epoch).toBeGreaterThan(Math.max(...owned.facts.map(({ epoch }) => epoch)));
+    const epochs: number[] = [];
+    const owned = await journal.own(run, ownerOf(1), ({ epoch }) => epochs.push(epoch));
+    expect(owned.epoch).toBeGreaterThan(Math.max(...epochs));
     await owned.append([iteration(4)], NOW);
     expect(exportRun(run).startsWith(text)).toBe(true);
     expect(() => importRun(text)).toThrow(UsageError);

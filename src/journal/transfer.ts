@@ -12,7 +12,7 @@ export function exportRun(store: Store, run: string): string {
   const database = needDatabase(store, run);
   return database.read(() => {
     const record = needRun(database, run);
-    readFacts(database, { record, cursor: { next: 0, prev: undefined } });
+    readFacts(database, { record, cursor: { next: 0, prev: undefined }, each: () => undefined });
     const bodies = bodiesOf(database, { record, from: 0, to: record.head.seq });
     return bodies.map(([body]) => `${String(body)}\n`).join("");
   });
@@ -22,7 +22,10 @@ export function exportRun(store: Store, run: string): string {
 export function importRun(store: Store, { jsonl, redact }: { jsonl: string; redact: Redact }): string {
   const bodies = jsonl.split("\n").filter((line) => line !== "");
   const first = firstOf(bodies[0]);
-  const chain = chainReader({ run: first.run, from: 0, prev: "" });
+  let epoch = 0;
+  const chain = chainReader({ run: first.run, from: 0, prev: "" }, (fact) => {
+    epoch = Math.max(epoch, fact.epoch);
+  });
   const wrong = bodies.findIndex((body) => !chain.take(body));
   if (wrong >= 0)
     throw new UsageError(`line ${wrong + 1} does not follow the one before it`, { hint: "the file was changed" });
@@ -35,7 +38,6 @@ export function importRun(store: Store, { jsonl, redact }: { jsonl: string; reda
     repository: workspace.repository,
     goal: redact(goal),
   };
-  const epoch = chain.facts.reduce((highest, fact) => Math.max(highest, fact.epoch), 0);
   const database = store.always();
   database.write(() => {
     const { number } = insertRun(database, { ...about, head, epoch, owner: undefined, queued: 0, taken: 0 });

@@ -6,7 +6,7 @@ import type { Fact, NewFact } from "../events.ts";
 import type { OwnedRun, Ports } from "../ports.ts";
 import type { Limits } from "../spec.ts";
 import type { Action, Now, Recipe } from "./actions.ts";
-import { apply, fold } from "./fold.ts";
+import { apply } from "./fold.ts";
 import { makeHands, type Run } from "./hands.ts";
 import { closeSessions } from "./perform-turn.ts";
 import { perform } from "./perform.ts";
@@ -33,10 +33,12 @@ interface Flight {
 }
 
 export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: DriveOptions): Promise<RunState> {
-  const owned = await ports.journal.own(id, ports.owner);
+  let folded: RunState | undefined;
+  const owned = await ports.journal.own(id, ports.owner, (fact) => (folded = apply(folded, fact)));
+  if (folded === undefined) throw new Error("an empty journal has no state");
   const swept = await ports.sweep(id);
   const wake = makeWake();
-  const run = openRun(owned, ports, (fact, state) => {
+  const run = openRun(owned, folded, ports, (fact, state) => {
     onFact?.(fact, state);
     wake.ring();
   });
@@ -130,10 +132,10 @@ function makeWake(): Wake {
 /** One queue for all appends of this driver: order of calls is order of facts, and calls that wait together commit together. */
 function openRun(
   owned: OwnedRun,
+  state: RunState,
   ports: Ports,
   onFact: (fact: Fact, state: RunState) => void,
 ): Run & { listen(signal: AbortSignal): Promise<void> } {
-  const state = fold(owned.facts);
   const startedMono = ports.clock.mono();
   const startedElapsed = state.elapsed;
   const now = (): Now => ({ wall: ports.clock.wall(), elapsed: startedElapsed + (ports.clock.mono() - startedMono) });

@@ -148,10 +148,7 @@ function tell(fact: Fact, state: RunState): Told | undefined {
 }
 
 /** The one line that closes an iteration, and a second where the decision needs words. */
-export function closing(
-  record: IterationRecord,
-  { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">,
-): string {
+function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
   const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
   const files =
     record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;

@@ -42,7 +42,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
   };
   /** One at a time: they share pawl's index. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
+    const result = last.then(work).catch(refuseToGoOn);
     last = result.catch(() => undefined);
     return result;
   };
@@ -58,11 +58,20 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
         const { lane } = await opened();
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
-    verifyTree: async (tree) => await (await opened()).trees.open(tree),
+    verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);
     },
   };
+}
+
+/** What the system refused (a full disk, no more processes) is no answer of git's. */
+function refuseToGoOn(error: unknown): never {
+  if (!(error instanceof Error) || !("code" in error)) throw error;
+  throw new TerminalError(`the workspace could not be read or written: ${error.message}`, {
+    hint: "See to disk space, limits and permissions, then resume: every step is repeated from its start.",
+    cause: error,
+  });
 }
 
 /** Of snapshot `n`; 0 without a snapshot of that number is the base. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { VerifyTree } from "../ports.ts";
 import { removeAround } from "./dependencies.ts";
-import { gitFailed, type Git } from "./git.ts";
+import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
 import { clearOwnLock } from "./take-tree.ts";
 
@@ -32,7 +32,13 @@ export function verifyTrees(lane: Lane): VerifyTrees {
     await (cleaning ??= clean(git, { path, kept }));
     if (at === tree) return;
     at = undefined;
-    await git.need(["read-tree", "--reset", "-u", tree]);
+    const args = ["read-tree", "--reset", "-u", tree];
+    if ((await git.run(args)).code !== 0) {
+      // Its index is not synced to disk: one torn by a power loss is written anew.
+      rmSync(lane.layout.verifyIndex, { force: true });
+      await clean(git, { path, kept });
+      await git.need(args);
+    }
     at = tree;
   };
   return {
@@ -62,7 +68,8 @@ async function clean(git: Git, { path, kept }: { path: string; kept: readonly st
   rmSync(join(path, ".git"), { recursive: true, force: true });
   if (!existsSync(path)) return;
   const listed = await git.run(LEFTOVERS);
-  if (listed.code !== 0) throw gitFailed(LEFTOVERS, listed);
+  // An index that cannot be read is found and replaced by whoever writes the tree next.
+  if (listed.code !== 0) return;
   for (const name of listed.stdout.toString("utf8").split("\0").filter(Boolean))
     removeAround(join(path, name.replace(/\/$/, "")), kept);
 }

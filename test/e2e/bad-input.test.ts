@@ -106,7 +106,7 @@ describe("refused before the start", () => {
       says: /--resume cannot be passed on/,
     },
     {
-      what: "a secret place for state",
+      what: "a relative place for state",
       args: RUN,
       env: { PAWL_HOME: "relative" },
       says: /PAWL_HOME is a relative path/,
@@ -153,6 +153,29 @@ describe("refused before the start", () => {
       hint: /max-cost\?/,
     });
     expectUntouched(place, "pawl.yaml");
+  });
+
+  it.concurrent("a branch that is somewhere else, and state inside the repository", async () => {
+    const place = await cliPlace({ script: IDLE });
+    place.repository.git("branch", "other");
+    place.repository.commit("more", { "more.txt": "more\n" });
+    expectRefusal(await place.pawl(...RUN, "--branch", "other"), { code: 2, says: /branch other exists already/ });
+    const inside = { PAWL_HOME: join(place.repository.path, ".pawl") };
+    expectRefusal(await place.start(RUN, { env: inside }).done, {
+      code: 2,
+      says: /inside the repository/,
+      hint: /PAWL_HOME/,
+    });
+    expect(place.repository.git("status", "--porcelain")).toBe("");
+    expect(existsSync(place.state)).toBe(false);
+  });
+
+  it.concurrent("a full disk", async () => {
+    const place = await cliPlace({ script: IDLE, env: { PAWL_FAULT: "append:1:ENOSPC" } });
+    const result = await place.pawl(...RUN, "--quiet");
+    expectRefusal(result, { code: 5, says: /no space left/, hint: /free some space/ });
+    expect(place.standin?.requests).toEqual([]);
+    expect(place.repository.git("branch", "--format=%(refname:short)")).toBe("main");
   });
 
   it.concurrent("no key and no stored login", async () => {

@@ -15,7 +15,7 @@ import { tempDir, tempRepository, type TempRepository } from "./temp.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /** Another build can be named, e.g. while the usual one is being made. */
-export const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
+const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
 const NODE = join(ROOT, "node_modules/.bin/node");
 const KEY = "test-key-of-the-stand-in";
 /** A hung child is ended, and the test that waits for it fails with its output. */

@@ -279,12 +279,12 @@ export function portsOf(
     },
     journal: {
       create: async () => undefined,
-      async own() {
+      async own(_run, _owner, replay) {
+        for (const fact of world.facts) replay?.(fact);
         world.epoch += 1;
         const { epoch } = world;
         return {
           epoch,
-          facts: [...world.facts],
           append: async (facts, time) =>
             await touch(() => {
               if (world.epoch !== epoch) throw new Error("fenced");

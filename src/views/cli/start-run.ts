@@ -4,7 +4,7 @@
  */
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { checkAgent, type Environment, type State } from "../../compose.ts";
+import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
@@ -47,18 +47,20 @@ interface PlanRequest {
 export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
   const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   const { settings } = resolved;
+  warmAgent(settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
   const base = baseOf(facts);
   refuseStateInside(facts, stateDir(env));
   if (!elsewhere) refuseInProgress(facts);
-  if (!elsewhere && !settings["allow-dirty"]) await refuseDirty(facts, { base, env });
-  const run = makeRunId(Date.now(), Math.random);
+  const isClean = elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env });
+  // Looked at together; what is told is the first in this order.
+  const [, branch] = await inOrder([isClean, branchFor(resolved, { goal, facts, env })] as const);
   const spec = toRunSpec(resolved, {
-    run,
+    run: makeRunId(Date.now(), Math.random),
     goal,
     repository: facts.topLevel,
     path: facts.topLevel,
-    branch: await branchFor(resolved, { goal, facts, env }),
+    branch,
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
@@ -69,6 +71,14 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   refuseMissingCommands(spec, env);
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved };
+}
+
+/** Like Promise.all, but it is the first of the list that rejects and not the fastest. */
+async function inOrder<A, B>([a, b]: readonly [Promise<A> | undefined, Promise<B>]): Promise<[A | undefined, B]> {
+  const [first, second] = await Promise.allSettled([a, b]);
+  if (first.status === "rejected") throw first.reason;
+  if (second.status === "rejected") throw second.reason;
+  return [first.value, second.value];
 }
 
 function baseOf({ head, objectFormat }: RepositoryFacts): Base {

@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import { iterationFacts, laneReady } from "../../test/support/recorded-run.ts";
+import { makeSpec, startFact } from "../../test/support/world.ts";
+import type { Fact, NewFact } from "../events.ts";
+import { makeRedact } from "../journal/redact.ts";
+import { apply, fold } from "../loop/fold.ts";
+import type { RunState } from "../loop/state.ts";
+import { branchOf, diffStat, resumeCommand, summary } from "./summary.ts";
+import { terminalView, type TerminalOptions } from "./terminal.ts";
+
+const BLOB = "a".repeat(64);
+const check = { name: "tests", kind: "command", command: "npm test", required: true, timeoutMs: 1_000 } as const;
+
+function factsOf(news: readonly NewFact[], spec = makeSpec({ checks: [check] })): Fact[] {
+  const envelope = { v: 1, run: spec.run, lane: "main", epoch: 1, prev: "" };
+  return [startFact(spec), ...news].map(
+    (fact, seq) => ({ ...envelope, seq, at: seq * 1_000, elapsed: seq * 1_000, ...fact }) as Fact,
+  );
+}
+
+/** What a person sees of these facts, and the state at the end. */
+function show(facts: readonly Fact[], options: Partial<TerminalOptions> = {}): { text: string; state: RunState } {
+  let text = "";
+  const view = terminalView({
+    write: (more) => (text += more),
+    live: true,
+    colour: false,
+    loudness: "normal",
+    redact: (line) => line,
+    now: () => 0,
+    ...options,
+  });
+  const state = fold(facts.slice(0, 1));
+  for (const fact of facts.slice(1)) {
+    apply(state, fact);
+    view.fact(fact, state);
+  }
+  view.close();
+  return { text, state };
+}
+
+const twoIterations = [
+  ...laneReady(),
+  ...iterationFacts(1, { prompt: BLOB, log: null, verdict: "fail" }),
+  ...iterationFacts(2, { prompt: BLOB, log: null, verdict: "pass" }),
+];
+const ended: NewFact[] = [
+  ...twoIterations,
+  { type: "run-end", outcome: { is: "verified", rule: "all-required-pass", reason: "tests passed" } },
+];
+
+describe("a live run", () => {
+  it("closes each iteration with one line: duration, tools, files, verdicts, cost", () => {
+    const { text } = show(factsOf(twoIterations));
+    const lines = text.split("\n").filter((line) => line.includes("closed"));
+    expect(lines).toEqual([
+      "iteration 1 closed: 7.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests fail · $0.25",
+      "iteration 2 closed: 6.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests pass · ~$0.25",
+    ]);
+    expect(text).toMatch(/tests: FAIL with 1/);
+    expect(text).toMatch(/all-required-pass: tests passed/);
+  });
+
+  it("says nothing when quiet and every fact when verbose", () => {
+    expect(show(factsOf(twoIterations), { loudness: "quiet" }).text).toBe("");
+    const { text } = show(factsOf(twoIterations), { loudness: "verbose" });
+    for (const words of ["workspace ready", "turn 1, new session", "handed over"]) expect(text).toContain(words);
+  });
+
+  it("stamps every line with the time where nobody looks, and colours only when told to", () => {
+    const log = show(factsOf(twoIterations), { live: false }).text.trimEnd().split("\n");
+    expect(log.every((line) => /^\d\d:\d\d:\d\d /.test(line))).toBe(true);
+    expect(show(factsOf(twoIterations)).text).not.toContain("\u001b");
+    expect(show(factsOf(twoIterations), { colour: true }).text).toContain("\u001b[");
+  });
+
+  it("shows the agent's stream line by line, without its controls and without secrets", () => {
+    let text = "";
+    const redact = makeRedact({ environment: { API_TOKEN: "very-secret-value" } });
+    const view = terminalView({
+      write: (t) => (text += t),
+      live: true,
+      colour: false,
+      loudness: "normal",
+      redact,
+      now: () => 0,
+    });
+    const trace = (kind: string, data: unknown): void => view.trace({ at: 0, turn: 1, kind, data });
+    trace("text", { type: "text", text: "first\n\u001b]0;owned\u0007second very-secret-value" });
+    trace("tool-start", { type: "tool-start", id: "1", name: "Bash", input: { command: `echo ${"x".repeat(5_000)}` } });
+    trace("tool-end", { type: "tool-end", id: "1", ok: true, output: "fine" });
+    trace("tool-end", { type: "tool-end", id: "2", ok: false, output: "went wrong" });
+    trace("thinking", { type: "thinking", text: "hm" });
+    view.close();
+    const lines = text.trimEnd().split("\n");
+    expect(lines[0]).toBe("  first");
+    expect(lines[1]).toMatch(/^ {2}second /);
+    expect(lines).toHaveLength(4);
+    expect(lines[2]?.length).toBeLessThan(200);
+    expect(lines[3]).toContain("went wrong");
+    expect(text).not.toContain("\u001b");
+    expect(text).not.toContain("very-secret-value");
+  });
+});
+
+describe("the summary", () => {
+  it("tells outcome, verdicts, iterations, cost, branch, diff, what is unverified, isolation and what to do next", () => {
+    const { state } = show(factsOf(ended));
+    const text = summary(state, { diff: { files: 1, added: 6, removed: 2, atLeast: false } });
+    expect(text).toMatch(/ verified: tests passed$/m);
+    expect(text).toMatch(/checks +tests \(npm test\): pass in 1\.5 s, isolation: copy/);
+    expect(text).toMatch(/iterations +2 of \d+, 2 turns, 6 tool calls/);
+    expect(text).toMatch(/cost +~\$0\.50/);
+    expect(text).toMatch(/tokens +2,400 \(in 200, out 40, cache read 2,000, cache write 160\)/);
+    expect(text).toMatch(/branch +pawl\/x \([0-9a-f]{10}\)/);
+    expect(text).toMatch(/diff +1 file, \+6 −2 against the base/);
+    expect(text).toMatch(/unverified +whatever the checks do not test/);
+    expect(text).toMatch(/isolation +unfenced/);
+    expect(text).toContain(`pawl show ${state.run}`);
+    expect(text).toContain("&& git merge pawl/x");
+    expect(text).not.toContain("pawl resume");
+    expect(branchOf(state)).toBe("pawl/x");
+  });
+
+  it("says unknown where nobody knows the cost, and everything is unverified without a check", () => {
+    const facts = factsOf(ended, makeSpec({ checks: [] })).map((fact) =>
+      fact.type === "turn-end" ? { ...fact, usage: { ...fact.usage, usd: null } } : fact,
+    );
+    const text = summary(show(facts).state, { diff: undefined });
+    expect(text).toMatch(/cost +unknown/);
+    expect(text).toMatch(/unverified +everything: no check was configured/);
+    expect(text).toMatch(/diff +unknown/);
+  });
+
+  it("names the limit to raise where one was reached", () => {
+    const outcome = { is: "exhausted", rule: "budget:usd", reason: "limit on usd reached" } as const;
+    const spec = makeSpec({ checks: [check], limits: { usd: 2 } });
+    const { state } = show(factsOf([...twoIterations, { type: "run-end", outcome }], spec));
+    expect(resumeCommand(state)).toBe(`pawl resume ${state.run} --max-cost 4`);
+    expect(summary(state, { diff: undefined })).toContain(`pawl resume ${state.run} --max-cost 4  # go on`);
+  });
+
+  it("counts a unified diff, and no line of a hunk as a header", () => {
+    const diff =
+      "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n++++ b/y\ndiff --git a/z b/z\nBinary files differ\n";
+    expect(diffStat(diff, { cut: true })).toEqual({ files: 2, added: 2, removed: 1, atLeast: true });
+  });
+});
