@@ -49,12 +49,14 @@ interface ComposeOptions {
   run: string;
   env: Environment;
   state: State;
+  /** What the run's first fact says, where the caller knows it already: a long journal takes time to read. */
+  start?: Pick<FactOf<"run-start">, "spec" | "base">;
   /** Instead of the named agent's own adapter. */
   agents?: Readonly<Record<string, Agent>>;
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
-export async function composeForRun({ run, env, state, agents }: ComposeOptions): Promise<Composed> {
+export async function composeForRun({ run, env, state, start, agents }: ComposeOptions): Promise<Composed> {
   const [{ openWorkspace }, { commandCheck }, { sweep }, { currentOwner }, { systemClock }, environments, frozen] =
     await Promise.all([
       import("./workspace/open.ts"),
@@ -65,7 +67,7 @@ export async function composeForRun({ run, env, state, agents }: ComposeOptions)
       import("./compose/environment.ts"),
       import("./compose/instructions.ts"),
     ]);
-  const { spec, base } = await startOf(state, run);
+  const { spec, base } = start ?? (await startOf(state, run));
   const home = agentHome(state.dir, { run, lane: LANE });
   const checkHome = join(runDir(state.dir, run), "check-home");
   const environmentIn = (place: string): Record<string, string> =>

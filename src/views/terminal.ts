@@ -12,7 +12,7 @@ import { oneLine, plain } from "./plain.ts";
 import { traceWords } from "./trace-words.ts";
 
 const HEARTBEAT_MS = 60_000;
-const MAX_LINE_CHARS = 400;
+const MAX_LINE_CHARS = 4_000;
 const MAX_REASON_CHARS = 300;
 
 export type Loudness = "quiet" | "normal" | "verbose";

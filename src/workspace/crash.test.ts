@@ -10,6 +10,7 @@ import { scratch, specFor, type Scratch } from "../../test/fixtures/repository.t
 
 const DRIVER_TIMEOUT_MS = 60_000;
 const FULL = process.env["PAWL_CAMPAIGN"] === "full";
+const MAX_PASSED = FULL ? 4 : 0;
 const STEP = FULL ? 1 : 13;
 const MODULE = new URL("open.ts", import.meta.url).href;
 
@@ -105,11 +106,14 @@ describe("a driver stopped at", () => {
     "every %s by %s is followed by one that finishes with the same end",
     (point, how) => {
       let kills = 0;
+      let passed = 0;
       for (let n = 1; ; n += STEP) {
         const place = copy();
         try {
           const first = drive(place, `${point}:${n}:${how}`);
-          if (first.finished) break;
+          // What is done beside the run may fail unnoticed; a kill never goes unnoticed.
+          if (first.finished && (how === "kill" || (passed += 1) > MAX_PASSED)) break;
+          if (first.finished) continue;
           if (how !== "kill") expect(first.said).toMatch(/TerminalError|git could not be started/);
           kills += 1;
           const again = drive(place, undefined);

@@ -54,7 +54,10 @@ export function verifyTrees(lane: Lane): VerifyTrees {
         release: async () => {
           at = undefined;
           cleaning = clean(git, { path, kept });
-          cleaning.catch(() => undefined);
+          // Then the next check cleans first, and fails if it must.
+          cleaning.catch(() => {
+            cleaning = undefined;
+          });
         },
       };
     },

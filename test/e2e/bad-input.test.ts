@@ -106,6 +106,12 @@ describe("refused before the start", () => {
       says: /--resume cannot be passed on/,
     },
     {
+      what: "a secret in a check's command",
+      args: ["run", "x", "--check", "API_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789 true"],
+      says: /a check's command holds a secret/,
+      hint: /--env NAME/,
+    },
+    {
       what: "a relative place for state",
       args: RUN,
       env: { PAWL_HOME: "relative" },

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { RunSpec } from "../../src/spec.ts";
 import type { Script, Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliResult } from "../support/cli.ts";
 import { taggedProcesses } from "../support/processes.ts";
@@ -112,6 +113,19 @@ describe("a run", () => {
     expect(result.stdout).toMatch(/backoff +50ms +PAWL_BACKOFF/);
     expect(result.stdout).toContain("## Goal\n\nmake made.txt");
     expect(result.stdout).toContain("<promise>COMPLETE</promise>");
+    const passedOn = await pawl(
+      "run",
+      "-f",
+      "readme.md",
+      "--dry-run",
+      "--json",
+      "--",
+      "--append-system-prompt",
+      "Be brief.",
+    );
+    const { spec } = JSON.parse(passedOn.stdout) as { spec: RunSpec };
+    expect(spec.goal).toBe("hello");
+    expect(spec.agent.options).toEqual({ extra: ["--append-system-prompt", "Be brief."] });
     expect(existsSync(state)).toBe(false);
     expect(standin?.requests).toEqual([]);
     expect(repository.git("branch", "--list")).toBe("* main");

@@ -5,9 +5,9 @@ import { EXIT, exitCodeOf } from "../../errors.ts";
 import type { Fact } from "../../events.ts";
 import { drive } from "../../loop/drive.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
-import type { Ports, TraceLine } from "../../ports.ts";
+import type { Base, Ports, TraceLine } from "../../ports.ts";
 import { runRecipe } from "../../recipes/run.ts";
-import type { Limits } from "../../spec.ts";
+import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
 import { terminalView, type Loudness, type RunView } from "../terminal.ts";
 import { watchSignals } from "./signals.ts";
@@ -17,6 +17,8 @@ const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
 export interface DriveRequest {
   run: string;
+  /** As in its first fact. */
+  start: { spec: RunSpec; base: Base };
   env: Environment;
   state: State;
   json: boolean;
@@ -28,6 +30,7 @@ export interface DriveRequest {
 /** Returns the exit code. */
 export async function driveHere({
   run,
+  start,
   env,
   state,
   json,
@@ -36,7 +39,7 @@ export async function driveHere({
   reopen,
 }: DriveRequest): Promise<number> {
   ignoreBrokenPipes();
-  const composed = await composeForRun({ run, env, state });
+  const composed = await composeForRun({ run, env, state, start });
   const view = terminalView({
     write: note,
     live: process.stderr.isTTY,

@@ -9,7 +9,7 @@ import { sayLimits } from "./header.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
-export function printDryRun({ spec, base, resolved }: Planned): void {
+export function printDryRun({ spec, base, resolved }: Planned, { json }: { json: boolean }): void {
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
   const state = fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
   const { text, parts } = joinParts(
@@ -23,6 +23,11 @@ export function printDryRun({ spec, base, resolved }: Planned): void {
       session: { mode: "new" },
     }),
   );
+  if (json) {
+    const { settings, origins } = resolved;
+    process.stdout.write(`${JSON.stringify({ v: 1, spec, base, settings, origins, prompt: { text, parts } })}\n`);
+    return;
+  }
   const included = parts
     .filter((part) => part.included)
     .map(({ name, bytes, cut }) => `${name} ${bytes}${cut > 0 ? ` (cut ${cut})` : ""}`);

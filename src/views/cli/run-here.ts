@@ -27,7 +27,7 @@ export async function runHere(request: RunRequest): Promise<number> {
   const { env, worktree, json, loudness } = request;
   const planned = await planRun({ ...request, elsewhere: worktree !== undefined });
   if (request.dryRun) {
-    printDryRun(planned);
+    printDryRun(planned, { json });
     return EXIT.ok;
   }
   const state = await openDriverState(env);
@@ -40,7 +40,7 @@ export async function runHere(request: RunRequest): Promise<number> {
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
       else if (loudness !== "quiet") process.stderr.write(`${header(spec)}\n`);
       const trustPromise = resolved.settings["trust-promise"];
-      return await driveHere({ run: spec.run, env, state, json, loudness, trustPromise });
+      return await driveHere({ run: spec.run, start: placed, env, state, json, loudness, trustPromise });
     } finally {
       lock.release();
     }

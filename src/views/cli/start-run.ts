@@ -14,7 +14,7 @@ import { TerminalError, UsageError } from "../../errors.ts";
 import type { NewFact } from "../../events.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { configDir, stateDir } from "../../platform/paths.ts";
-import type { Base } from "../../ports.ts";
+import type { Base, Redact } from "../../ports.ts";
 import type { RunSpec } from "../../spec.ts";
 import { VERSION } from "../../version.ts";
 import { branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
@@ -67,6 +67,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
       redact: makeRedact({ environment: env }),
     }),
   });
+  refuseSecrets(spec, makeRedact({ environment: env }));
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
   refuseFullDisk(stateDir(env));
@@ -140,6 +141,20 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
   throw new UsageError(`the branch ${name} exists already and is somewhere else`, {
     hint: "give another name, or switch to it and use --current-branch",
   });
+}
+
+/** The journal masks secrets, so a command with one in it could not be run again. */
+function refuseSecrets({ checks, agent }: RunSpec, redact: Redact): void {
+  const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
+  const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
+  const check = checks.find(({ command }) => masked(command));
+  if (check === undefined && !masked(agent.options)) return;
+  throw new UsageError(
+    `${check === undefined ? "the agent's options hold" : "a check's command holds"} a secret, which pawl never writes down`,
+    {
+      hint: "put it into a variable and pass that with --env NAME",
+    },
+  );
 }
 
 function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {

@@ -79,7 +79,8 @@ function whereToLook(root: string, repository: string): string {
   const home = join(root, "pawl");
   return `look
   cd ${repository} && git log --stat
-  PAWL_HOME=${home} pawl show --iteration 2
+  PAWL_HOME=${home} pawl show --iteration 2           # the claim that was refused
+  PAWL_HOME=${home} pawl show --iteration 3 --prompt  # the evidence it was sent back with
   PAWL_HOME=${home} pawl logs
 (the model was a script; with your own login it is: pawl run "goal" --check "npm test")
 `;

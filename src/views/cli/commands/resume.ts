@@ -3,6 +3,7 @@
  * new limit where one was reached.
  */
 import type { Command } from "commander";
+import { existsSync } from "node:fs";
 import { openDriverState, type State } from "../../../compose.ts";
 import { resolveSettings } from "../../../config.ts";
 import { toLimits } from "../../../config/run-spec.ts";
@@ -76,6 +77,11 @@ async function resume(
     const folded = fold(await state.journal.read(row.run));
     refuse(folded, change);
     const { spec } = folded;
+    if (!existsSync(spec.workspace.path)) {
+      throw new UsageError(`the workspace of run ${row.run} is gone: ${spec.workspace.path}`, {
+        hint: `its work is kept: pawl restore ${row.run} --at N --branch NAME`,
+      });
+    }
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
       if (folded.outcome === undefined) await queue(state, { run: row.run, directives: directivesOf(change, folded) });
@@ -85,6 +91,7 @@ async function resume(
       const loudness = loudnessOf(options);
       return await driveHere({
         run: row.run,
+        start: folded,
         env,
         state,
         json: options.json === true,

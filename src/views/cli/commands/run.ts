@@ -42,10 +42,11 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("-v, --verbose", "every fact, and what the agent thinks")
     .addHelpText("after", EXAMPLES)
     .action(async (goal: string | undefined, rest: string[], options: Options) => {
+      const words = goal === undefined ? [] : [goal, ...rest];
       const { json, dryRun } = options;
       exit(
         await runHere({
-          ...(await asked(command, { goal, rest, options })),
+          ...(await asked(command, { words, options })),
           env: process.env,
           cwd: process.cwd(),
           json: json === true,
@@ -58,31 +59,30 @@ export function configure(command: Command, exit: (code: number) => void): void 
 
 type Asked = Pick<RunRequest, "goal" | "flags" | "worktree">;
 
-async function asked(
-  command: Command,
-  { goal, rest, options }: { goal: string | undefined; rest: string[]; options: Options },
-): Promise<Asked> {
+async function asked(command: Command, { words, options }: { words: string[]; options: Options }): Promise<Asked> {
+  const { own, forAgent } = splitAtDashes(words);
+  const [goal, ...stray] = own;
+  if (stray.length > 0) {
+    throw new UsageError(`too many words: ${JSON.stringify(stray.join(" "))}`, { hint: "put the goal in quotes" });
+  }
   // `--worktree "fix it"` takes the goal for the name; a name has no blanks.
   const swallowed = goal === undefined && options.file === undefined && /\s/.test(String(options.worktree ?? ""));
   const argument = swallowed ? String(options.worktree) : goal;
   const worktree = swallowed ? true : options.worktree;
-  const agentArguments = afterDashes(rest);
   const commit = commitPolicy(options, worktree);
   const flags: Flags = {
     ...flagsOf(command, OFFERED),
     ...(commit === undefined ? {} : { commit }),
-    ...(agentArguments.length === 0 ? {} : { "agent-args": agentArguments }),
+    ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
   return { goal: await readGoal({ argument, file: options.file }), flags, worktree };
 }
 
-/** A second word before `--` is a goal without quotes, not something for the agent. */
-function afterDashes(rest: string[]): string[] {
+/** commander drops the `--`; what stood behind it is as many words as the command line has there. */
+function splitAtDashes(words: string[]): { own: string[]; forAgent: string[] } {
   const dashes = process.argv.indexOf("--");
-  const passed = dashes < 0 ? [] : process.argv.slice(dashes + 1);
-  const stray = rest.slice(0, rest.length - passed.length);
-  if (stray.length === 0) return passed;
-  throw new UsageError(`too many words: ${JSON.stringify(stray.join(" "))}`, { hint: "put the goal in quotes" });
+  const own = dashes < 0 ? words.length : words.length - (process.argv.length - dashes - 1);
+  return { own: words.slice(0, own), forAgent: words.slice(own) };
 }
 
 function commitPolicy({ commit, currentBranch }: Options, worktree: string | true | undefined): string | undefined {
