@@ -18,8 +18,8 @@ export interface Place {
   root: string;
   repo: string;
   env: Record<string, string>;
-  git(...args: string[]): string;
-  remove(): void;
+  git: (...args: string[]) => string;
+  remove: () => void;
 }
 
 /** The place below a root that another process has made. */
@@ -95,16 +95,21 @@ export async function driveHere(place: Place, iterations: number, play: Scripted
     { type: "run-start", spec, pawl: "bench", base },
     { repository: place.repo, goal: spec.goal },
   );
-  const { ports, close } = await composeForRun({
+  const composed = await composeForRun({
     run: spec.run,
     env: place.env,
     state,
     agents: { scripted: scripted(play) },
   });
   try {
-    return await drive({ run: spec.run, recipe: runRecipe, ports, signal: new AbortController().signal });
+    return await drive({
+      run: spec.run,
+      recipe: runRecipe,
+      ports: composed.ports,
+      signal: new AbortController().signal,
+    });
   } finally {
-    await close();
+    await composed.close();
     state.close();
   }
 }

@@ -94,7 +94,7 @@ export const verdictSchema = z.discriminatedUnion("is", [
 ]);
 export type Verdict = z.infer<typeof verdictSchema>;
 
-export const outcomeSchema = z.strictObject({
+const outcomeSchema = z.strictObject({
   is: z.enum(["verified", "claimed", "exhausted", "stuck", "needs-human", "stopped", "failed"]),
   /** The rule that ended it, e.g. `budget:usd`. */
   rule: z.string(),
@@ -270,7 +270,3 @@ type Envelope = keyof typeof envelope;
 type WithoutEnvelope<F> = F extends Fact ? Omit<F, Envelope> & { lane?: string } : never;
 /** What an author gives; the journal adds the envelope. */
 export type NewFact = WithoutEnvelope<Fact>;
-
-export function isKnownType(type: string): type is FactType {
-  return factSchema.options.some((option) => option.shape.type.value === type);
-}

@@ -18,7 +18,7 @@ export const limitsSchema = z.strictObject({
 });
 export type Limits = z.infer<typeof limitsSchema>;
 
-export const checkSpecSchema = z.strictObject({
+const checkSpecSchema = z.strictObject({
   name: z.string().min(1),
   kind: z.literal("command"),
   command: z.string().min(1),
@@ -30,7 +30,7 @@ export type CheckSpec = z.infer<typeof checkSpecSchema>;
 export const rungSchema = z.enum(["hint", "fresh-session", "other-agent", "restore-best", "ask", "stop"]);
 export type Rung = z.infer<typeof rungSchema>;
 
-export const struggleSpecSchema = z.strictObject({
+const struggleSpecSchema = z.strictObject({
   /** Iterations in a row with a signal before a rung of the ladder is climbed. */
   patience: z.int().positive(),
   shortTurnMs: z.int().nonnegative(),
@@ -38,14 +38,14 @@ export const struggleSpecSchema = z.strictObject({
 });
 
 /** Backoff after errors and limits without a reset time: base, doubled each time in a row, up to max. */
-export const waitSpecSchema = z.strictObject({
+const waitSpecSchema = z.strictObject({
   backoffBaseMs: z.int().positive(),
   backoffMaxMs: z.int().positive(),
   /** Longest single wait for a provider's reset time. */
   limitCapMs: z.int().positive(),
 });
 
-export const agentSpecSchema = z.strictObject({
+const agentSpecSchema = z.strictObject({
   name: z.string().min(1),
   model: z.string().optional(),
   /** Stronger model for the `other-agent` rung. */
@@ -62,7 +62,7 @@ export const agentSpecSchema = z.strictObject({
 });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
-export const workspaceSpecSchema = z.strictObject({
+const workspaceSpecSchema = z.strictObject({
   /** The user's repository (its top level) and the directory where the agent works; they differ with a worktree. */
   repository: z.string(),
   path: z.string(),

@@ -51,7 +51,7 @@ export const NO_USAGE: Usage = {
   estimated: false,
 };
 
-export const tokensOf = (usage: Usage): number =>
+const tokensOf = (usage: Usage): number =>
   usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 
 /** Every turn is charged, also failed, cut and interrupted ones. */

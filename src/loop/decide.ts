@@ -99,7 +99,7 @@ function stopped(state: RunState): Draft | undefined {
 }
 
 /** Whether the agent's "done" counts: late enough, and with work behind it. */
-export function claimStands(state: RunState, lane: LaneState): { stands: boolean; why: string } {
+function claimStands(state: RunState, lane: LaneState): { stands: boolean; why: string } {
   if (lane.ended?.claim !== true) return { stands: false, why: "no claim" };
   if (lane.iteration < state.spec.minIterations) {
     return {

@@ -7,7 +7,7 @@ import type { Verdict } from "../events.ts";
 
 const KEPT_TREES = 8;
 /** One identical tool call this often in a turn is a signal. */
-export const REPEATED_CALLS = 10;
+const REPEATED_CALLS = 10;
 
 export interface Best {
   iteration: number;
@@ -71,7 +71,7 @@ export interface Measured {
 }
 
 /** Fingerprints that fail, or undefined where nothing was judged. */
-export function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
+function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
   const judged = verdicts.filter((v) => v.is === "pass" || v.is === "fail" || v.is === "flaky");
   if (judged.length === 0) return undefined;
   return [...new Set(judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint))))].toSorted();

@@ -2,7 +2,7 @@
 import type { FactOf } from "../events.ts";
 import type { PromptPart } from "./actions.ts";
 
-export const MAX_PROMPT_BYTES = 128 * 1024;
+const MAX_PROMPT_BYTES = 128 * 1024;
 
 type Manifest = FactOf<"turn-start">["prompt"]["parts"];
 

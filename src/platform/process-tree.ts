@@ -9,6 +9,8 @@ import type { ProcessInfo } from "./process-table.ts";
 
 /** Between asking with SIGTERM and SIGKILL. */
 export const TERM_GRACE_MS = 1_000;
+/** A bomb may fork faster than it can be frozen; then killing must do. */
+const MAX_FREEZING_LOOKS = 20;
 /** How long SIGKILL is repeated; beyond that a process hangs inside the kernel and nobody can end it. */
 const KILL_LIMIT_MS = 5_000;
 const MIN_POLL_MS = 5;
@@ -76,6 +78,19 @@ export function kin(): Set<number> {
 
 export function living(among: readonly number[]): ProcessInfo[] {
   return among.map(processInfo).filter((info) => info !== undefined && !info.zombie) as ProcessInfo[];
+}
+
+/** Stops everything `find` finds until it finds nothing new: afterwards none of them acts, and none can fork away. */
+export function freezeAll(find: () => ProcessInfo[]): void {
+  const frozen = new Set<string>();
+  for (let look = 0; look < MAX_FREEZING_LOOKS; look += 1) {
+    const fresh = find().filter((info) => !frozen.has(nameOf(info)));
+    if (fresh.length === 0) return;
+    for (const info of fresh) {
+      frozen.add(nameOf(info));
+      send(info.pid, "SIGSTOP");
+    }
+  }
 }
 
 /** Signals what `find` finds, again and again, until it finds nothing: SIGTERM first, SIGKILL after the grace. */

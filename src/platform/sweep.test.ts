@@ -44,7 +44,7 @@ describe("sweep", () => {
         expected: 2,
       },
     );
-    expect(await sweep(run, { graceMs: 200 })).toBeGreaterThanOrEqual(2);
+    expect(await sweep(run)).toBeGreaterThanOrEqual(2);
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe("sweep", () => {
       "hop.sh": `trap '' TERM\n[ "$1" -gt 4000 ] && exit\nsleep 0.05\nsetsid sh "${hop}" $(($1 + 1)) &\n`,
     });
     await leaveBehind(`sh "${hop}" 0 & sh "${hop}" 0 & sleep 60`, { run, expected: 3 });
-    await sweep(run, { graceMs: 100 });
+    await sweep(run);
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 

@@ -1,21 +1,23 @@
 /**
  * Ends what an earlier driver of a run left behind, before the run is driven again: a killed agent's child was seen
- * writing into the tree after the kill.
+ * writing into the tree after the kill. All are frozen first and killed then, so that none sees another die: an agent
+ * that was asked to end wrote the death of its tool into its conversation as the tool's answer.
  */
 import { RUN_TAG } from "./environment.ts";
-import { endAll, kin, living, TERM_GRACE_MS, withDescendants } from "./process-tree.ts";
+import { endAll, freezeAll, kin, living, withDescendants } from "./process-tree.ts";
 import { pids, variableOfEach } from "./process-table.ts";
 import type { ProcessInfo } from "./process-table.ts";
 
 interface Options {
   /** Left alone, with everything below them. */
   except?: readonly number[];
-  graceMs?: number;
 }
 
 /** Returns how many processes were ended. Never this process, its ancestors, or processes of other runs. */
-export function sweep(run: string, { except = [], graceMs = TERM_GRACE_MS }: Options = {}): Promise<number> {
-  return endAll(() => leftovers(run, except), { graceMs });
+export async function sweep(run: string, { except = [] }: Options = {}): Promise<number> {
+  const find = (): ProcessInfo[] => leftovers(run, except);
+  freezeAll(find);
+  return await endAll(find, { graceMs: 0 });
 }
 
 /** Living processes of a run: those that carry its tag, and those below them that carry no other. */

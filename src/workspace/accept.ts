@@ -3,6 +3,7 @@
  * anywhere is answered by doing it again; what others did to the branch meanwhile is adopted or kept, never dropped.
  */
 import { join } from "node:path";
+import { TerminalError } from "../errors.ts";
 import type { Accepted } from "../ports.ts";
 import { adopt, keepLost, type Moved } from "./adopt.ts";
 import { branchTip, pointHead, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
@@ -31,6 +32,8 @@ export async function accept(lane: Lane, request: AcceptRequest): Promise<Accept
     return await handOver(lane, { request, branch });
   } catch (error) {
     const works = await lane.user.run(["rev-parse", "--git-dir"]);
+    const inTheWay = error instanceof TerminalError && error.message.includes("cannot lock ref");
+    if (inTheWay) return await conflict(lane, { ...request, branch, warning: error.message });
     if (works.code === 0) throw error;
     return await conflict(lane, {
       ...request,

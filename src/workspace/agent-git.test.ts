@@ -1,4 +1,5 @@
 /** An agent that uses git itself, well or badly: its work counts, nothing is lost, and nobody has to clean up. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -127,6 +128,14 @@ describe("an agent that uses git itself", () => {
     expect(place.privateGit("fsck", "--full", "--no-dangling")).toBe("");
   });
 
+  it("puts another branch where the run's was: both works are kept and a person must look", async () => {
+    place.git("checkout", "-q", "main");
+    place.git("branch", "-D", "pawl/task");
+    place.git("branch", "pawl/task/sub");
+    place.write("second.txt", "2\n");
+    expect(await iterate(2)).toMatchObject({ commit: null, conflict: "salvage/conflict-2" });
+  });
+
   it("packs refs, prunes and repacks: nothing is noticed", async () => {
     place.git("pack-refs", "--all", "--prune");
     place.git("gc", "-q", "--prune=now");
@@ -203,14 +212,38 @@ describe("an agent that takes the repository away", () => {
     expect(taken.tree).toBe("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
     await workspace.restore(1, { salvage: "1", at: AT });
     expect(readFileSync(join(place.repo, "first.txt"), "utf8")).toBe("1\n");
+    rmSync(place.repo, { recursive: true });
+    const later = await openFor(place);
+    expect((await later.snapshot(3, { parent: 1, message: "m", at: AT })).tree).toBe(taken.tree);
   });
 });
 
-describe("an index.lock in the user's repository", () => {
-  it("of a dead git is removed", async () => {
-    writeFileSync(join(place.repo, ".git/index.lock"), "half");
+describe("lock files that a dead git left in the user's repository", () => {
+  it("are removed: of the index, the branch and HEAD", async () => {
+    place.git("checkout", "-q", "--detach");
+    const locks = ["index.lock", "HEAD.lock", "refs/heads/pawl/task.lock"].map((name) =>
+      join(place.repo, ".git", name),
+    );
+    for (const lock of locks) writeFileSync(lock, "half");
     place.write("second.txt", "2\n");
     expect((await iterate(2)).warnings).toEqual([]);
     expect(isClean()).toBe(true);
+    expect(locks.filter((lock) => existsSync(lock))).toEqual([]);
+  });
+
+  it("stay while a git works there: the index is left alone, and that is said", async () => {
+    const holder = spawn("git", ["cat-file", "--batch"], { cwd: place.repo, stdio: ["pipe", "ignore", "ignore"] });
+    const closed = new Promise((resolve) => holder.once("close", resolve));
+    try {
+      writeFileSync(join(place.repo, ".git/index.lock"), "half");
+      place.write("second.txt", "2\n");
+      const accepted = await iterate(2);
+      expect(accepted.commit).toBe(place.git("rev-parse", "pawl/task"));
+      expect(accepted.warnings.join()).toContain("another git holds the index");
+      expect(existsSync(join(place.repo, ".git/index.lock"))).toBe(true);
+    } finally {
+      holder.stdin.end();
+      await closed;
+    }
   });
 });

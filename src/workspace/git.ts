@@ -115,7 +115,7 @@ export async function pipe(
   right: { git: Git; args: readonly string[] },
 ): Promise<string> {
   const source = start(left.git.place, left.args);
-  const sink = start(right.git.place, right.args);
+  const sink = startAfter(source, right);
   feed(source, left.input);
   if (sink.stdin !== null) source.stdout.pipe(sink.stdin);
   sink.stdin?.on("error", () => source.stdout.resume());
@@ -123,6 +123,15 @@ export async function pipe(
   if (from.code !== 0) throw gitFailed(left.args, from);
   if (to.code !== 0) throw gitFailed(right.args, to);
   return to.stdout.toString("utf8").trimEnd();
+}
+
+function startAfter(source: Child, { git, args }: { git: Git; args: readonly string[] }): Child {
+  try {
+    return start(git.place, args);
+  } catch (error) {
+    source.kill("SIGKILL");
+    throw error;
+  }
 }
 
 export function gitFailed(args: readonly string[], result: GitResult): TerminalError {

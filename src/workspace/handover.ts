@@ -1,9 +1,10 @@
 /** The user's repository as pawl writes it: objects, one branch, HEAD. No hook runs and no setting of it names a program. */
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gitFailed, pipe } from "./git.ts";
+import { gitFailed, pipe, type GitResult } from "./git.ts";
 import type { Lane, Memory } from "./lane.ts";
 import { commitBytes, copyLoose, readLoose, treeEntries, writeCommit, type CommitRequest } from "./objects.ts";
+import { freeLock } from "./stale-lock.ts";
 import { isWithin } from "./user-git.ts";
 
 const OID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
@@ -54,17 +55,37 @@ export async function updateBranch(
 ): Promise<boolean> {
   const nothing = "0".repeat(to.length);
   const args = ["update-ref", "-m", `pawl: ${why}`, `refs/heads/${branch}`, to, from ?? nothing];
-  const result = await lane.user.run(args);
+  const result = await withoutStaleLocks(lane, { branch, args });
   if (result.code === 0) return true;
   if ((await branchTip(lane, branch)) === from) throw gitFailed(args, result);
   return false;
+}
+
+/** Tries again after removing what a killed git left locked. */
+async function withoutStaleLocks(
+  lane: Lane,
+  { branch, args }: { branch: string; args: readonly string[] },
+): Promise<GitResult> {
+  const first = await lane.user.run(args);
+  if (first.code === 0) return first;
+  const { commonDir, gitDir } = lane.prepared;
+  const locks = [
+    join(commonDir, "refs/heads", `${branch}.lock`),
+    join(gitDir, "HEAD.lock"),
+    join(commonDir, "packed-refs.lock"),
+  ];
+  const held = locks.filter((lock) => existsSync(lock));
+  for (const lock of held) await freeLock(lock, [lane.spec.path, gitDir, commonDir, lane.layout.home]);
+  return held.length === 0 ? first : await lane.user.run(args);
 }
 
 export async function pointHead(lane: Lane, branch: string): Promise<void> {
   const path = join(lane.prepared.gitDir, "HEAD");
   const name = `refs/heads/${branch}`;
   if (existsSync(path) && readFileSync(path, "latin1").trim() === `ref: ${name}`) return;
-  await lane.user.need(["symbolic-ref", "-m", "pawl: start", "HEAD", name]);
+  const args = ["symbolic-ref", "-m", "pawl: start", "HEAD", name];
+  const result = await withoutStaleLocks(lane, { branch, args });
+  if (result.code !== 0) throw gitFailed(args, result);
 }
 
 /** Sends a commit of the private repository with all that `have` (a commit the user has) does not bring. */

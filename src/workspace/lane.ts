@@ -6,15 +6,7 @@ import type { Base } from "../ports.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { openGit, type Git } from "./git.ts";
 import type { LaneLayout } from "./layout.ts";
-import {
-  commitBytes,
-  EMPTY_TREE,
-  readRef,
-  writeCommit,
-  writeRef,
-  type CommitRequest,
-  type ObjectFormat,
-} from "./objects.ts";
+import { commitBytes, readRef, writeCommit, writeRef, type CommitRequest, type ObjectFormat } from "./objects.ts";
 import { PAWL, type Person } from "./objects.ts";
 import { readCommit } from "./private-repository.ts";
 
@@ -86,10 +78,6 @@ export function openLane(about: { layout: LaneLayout; run: string; spec: Workspa
 
 export function readPrepared(layout: LaneLayout): Prepared | undefined {
   return existsSync(layout.prepared) ? (JSON.parse(readFileSync(layout.prepared, "utf8")) as Prepared) : undefined;
-}
-
-export function emptyTree(lane: Lane): string {
-  return EMPTY_TREE[lane.prepared.objectFormat];
 }
 
 /** Commits into the private repository. */

@@ -1,7 +1,7 @@
 /** Where things of a workspace lie in pawl's state, and what the private repository's refs are called. */
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
 
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
@@ -33,7 +33,7 @@ export interface LaneLayout extends RepositoryLayout {
 }
 
 export function repositoryLayout({ stateDir, repository }: { stateDir: string; repository: string }): RepositoryLayout {
-  const root = join(stateDir, "repos", hashOf(realpathSync(repository)));
+  const root = join(stateDir, "repos", hashOf(realPath(repository)));
   return { root, privateGit: join(root, "private.git"), lock: join(root, "lock") };
 }
 
@@ -58,6 +58,11 @@ export function laneLayout(about: { stateDir: string; repository: string; run: s
     nested: join(dir, "nested"),
     refs: `refs/pawl/${about.run}/${about.lane}`,
   };
+}
+
+/** A path that is gone is taken as it is written: specs hold real paths. */
+export function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
 export function hashOf(text: string): string {

@@ -4,14 +4,14 @@
  * nonce. Who is at the end of the chain that starts at the lock holds it, so a dead holder is succeeded exactly once.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TerminalError, UsageError } from "../errors.ts";
 import { makePrivateDir } from "../platform/files.ts";
 import { currentOwner, isAlive } from "../platform/owner.ts";
 import type { Owner } from "../ports.ts";
-import { hashOf } from "./layout.ts";
+import { hashOf, realPath } from "./layout.ts";
 
 const LOCK_WAIT_MS = 60_000;
 const LOCK_POLL_MS = 15;
@@ -28,7 +28,7 @@ export interface Lock {
 export function lockWorkspace({ path, stateDir, owner }: { path: string; stateDir: string; owner: Owner }): Lock {
   const dir = join(stateDir, "locks");
   makePrivateDir(dir);
-  const taken = tryLock(join(dir, `${hashOf(realpathSync(path))}.lock`), owner);
+  const taken = tryLock(join(dir, `${hashOf(realPath(path))}.lock`), owner);
   if ("release" in taken) return taken;
   throw new UsageError(`another pawl (pid ${taken.holder.pid} on ${taken.holder.host}) is working in ${path}`, {
     hint: "Wait for it, stop it with `pawl stop`, or use `--worktree`.",
@@ -37,7 +37,7 @@ export function lockWorkspace({ path, stateDir, owner }: { path: string; stateDi
 
 /** Who holds the workspace now, if a living process does. */
 export function workspaceHolder({ path, stateDir }: { path: string; stateDir: string }): Owner | undefined {
-  const last = chain(join(stateDir, "locks", `${hashOf(realpathSync(path))}.lock`)).at(-1)?.holder;
+  const last = chain(join(stateDir, "locks", `${hashOf(realPath(path))}.lock`)).at(-1)?.holder;
   return last !== undefined && isAlive(last) ? last : undefined;
 }
 

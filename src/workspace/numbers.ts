@@ -4,7 +4,7 @@ import { gitFailed, type Git, type GitResult } from "./git.ts";
 import type { RawPath } from "./scan.ts";
 
 /** Facts stay small; counts are of all files. */
-export const MAX_LISTED_FILES = 200;
+const MAX_LISTED_FILES = 200;
 const MAX_NUMBERS_BYTES = 512 * 1024 * 1024;
 
 export interface Numbers {
@@ -38,7 +38,7 @@ async function numbers(git: Git, args: readonly string[]): Promise<Numbers> {
 }
 
 /** Raw records (`:modes oids status NUL path NUL`) first, then `added TAB removed TAB path NUL`. */
-export function parseNumbers(text: string): Numbers {
+function parseNumbers(text: string): Numbers {
   const tokens = text.split("\0");
   const changes = new Map<string, FileChange>();
   const all: Numbers["changes"] = [];

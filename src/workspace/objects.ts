@@ -151,7 +151,7 @@ async function writeSynced(path: string, { content, mode }: { content: Uint8Arra
   }
 }
 
-export async function syncDirectory(path: string): Promise<void> {
+async function syncDirectory(path: string): Promise<void> {
   const dir = await open(path, "r");
   try {
     await dir.sync();

@@ -1,12 +1,11 @@
 /** The Workspace port on git: one lane's directory, with pawl's private repository beside it. */
-import { realpathSync } from "node:fs";
 import { TerminalError } from "../errors.ts";
 import type { Workspace } from "../ports.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { accept } from "./accept.ts";
 import { diffTrees } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
-import { laneLayout } from "./layout.ts";
+import { laneLayout, realPath } from "./layout.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
@@ -27,7 +26,7 @@ export interface WorkspaceRequest {
 export async function openWorkspace(request: WorkspaceRequest): Promise<Workspace> {
   const { run, environment } = request;
   const layout = laneLayout({ ...request, repository: request.spec.repository });
-  const spec = { ...request.spec, path: realpathSync(request.spec.path) };
+  const spec = { ...request.spec, path: realPath(request.spec.path) };
   let open: { lane: Lane; trees: VerifyTrees } | undefined;
   let last: Promise<unknown> = Promise.resolve();
 

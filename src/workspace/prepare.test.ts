@@ -184,6 +184,15 @@ describe("a place that cannot be worked in is refused with a reason", () => {
     expect(existsSync(join(place.stateDir, "repos"))).toBe(true);
   });
 
+  it("a state directory inside the workspace", async () => {
+    const inside = { ...place, stateDir: join(place.repo, "state") };
+    await expect((await openFor(inside)).prepare()).rejects.toMatchObject({
+      name: "UsageError",
+      message: expect.stringContaining("inside the workspace"),
+    });
+    expect(existsSync(inside.stateDir)).toBe(false);
+  });
+
   it("inspection tells branch, commit, worktree and shallowness", async () => {
     const facts = await inspect(join(place.repo, "dir"));
     expect(facts).toMatchObject({

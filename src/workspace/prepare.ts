@@ -22,7 +22,7 @@ import { snapshotNested } from "./nested.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import { copyIndex } from "./user-index.ts";
-import type { Environment } from "./user-git.ts";
+import { isWithin, type Environment } from "./user-git.ts";
 
 const SHOWN_PATHS = 3;
 
@@ -69,7 +69,11 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   return prepared;
 }
 
-function refuseUnusable({ spec }: PrepareRequest, facts: RepositoryFacts): void {
+function refuseUnusable({ spec, layout }: PrepareRequest, facts: RepositoryFacts): void {
+  if (isWithin(layout.root, spec.path))
+    throw new UsageError(`pawl's state (${layout.root}) lies inside the workspace, where the agent could change it`, {
+      hint: "Set PAWL_HOME to a directory outside the repository.",
+    });
   if (facts.topLevel !== spec.path)
     throw new UsageError(`${spec.path} is not the top level of its repository (${facts.topLevel})`, {
       hint: "Give the top level as the workspace.",

@@ -2,27 +2,11 @@
  * The user's index, replaced under git's own lock, so that `git status` is clean after a hand-over. pawl's lock file has
  * a twin (a second link to it) by which a later driver knows that a lock it finds was left by pawl.
  */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  futimesSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, futimesSync, linkSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { rename, syncDir } from "../platform/files.ts";
-import { isWithin } from "./user-git.ts";
+import { freeLock } from "./stale-lock.ts";
 
-const LOCK_WAIT_MS = 2_000;
-const LOCK_POLL_MS = 25;
 const MS_PER_SECOND = 1000;
 
 /** Returns a warning when somebody else's git holds the index; then it is left as it is. */
@@ -65,34 +49,13 @@ function dropOwnLock({ lock, twin }: { lock: string; twin: string }): void {
 }
 
 async function takeLock({ lock, twin, places }: { lock: string; twin: string; places: string[] }): Promise<boolean> {
-  for (let waited = 0; ; waited += LOCK_POLL_MS) {
+  do {
     try {
       linkSync(twin, lock);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
-    if (waited >= LOCK_WAIT_MS) {
-      if (gitMayBeAlive(places)) return false;
-      rmSync(lock, { force: true });
-    }
-    await sleep(LOCK_POLL_MS);
-  }
-}
-
-/** A lock file does not say whose it is; where no git works in these places, its owner is dead. */
-function gitMayBeAlive(places: readonly string[]): boolean {
-  if (!existsSync("/proc/self/cwd")) return true;
-  return readdirSync("/proc").some((pid) => /^\d+$/.test(pid) && isGitIn(pid, places));
-}
-
-function isGitIn(pid: string, places: readonly string[]): boolean {
-  try {
-    if (!readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("git")) return false;
-    const cwd = readlinkSync(`/proc/${pid}/cwd`);
-    return places.some((place) => isWithin(cwd, place));
-  } catch (error) {
-    // Gone meanwhile, or another user's process: that one may well hold it.
-    return (error as NodeJS.ErrnoException).code === "EACCES";
-  }
+  } while (await freeLock(lock, places));
+  return false;
 }

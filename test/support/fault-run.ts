@@ -146,7 +146,7 @@ export async function undisturbed(): Promise<Seen> {
   }
 }
 
-export async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
+async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
   const place = new FaultPlace();
   try {
     const first = place.drive(fault);

@@ -40,7 +40,7 @@ interface Session {
   turns: Map<string, { usage: Usage; ended?: TurnEnd; tools: [string, number][] }>;
 }
 
-export const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
+const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
 const treeOf = (lines: readonly string[]): string => oid(lines.join("\n"));
 
 export function makeWorld(): World {
@@ -126,8 +126,6 @@ const plus = (u: Usage, usd: number | null): Usage => ({
   outputTokens: u.outputTokens + 10,
   usd: u.usd === null || usd === null ? null : u.usd + usd,
 });
-
-export class Killed extends Error {}
 
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
 export interface Death {

@@ -92,10 +92,10 @@ function watched(ports: Ports, view: RunView): Ports {
 }
 
 async function totalDiff({ ports }: Composed, state: RunState): Promise<DiffStat | undefined> {
-  const { head } = mainLane(state);
+  const { head, baseTree } = mainLane(state);
   if (head === undefined) return undefined;
   try {
-    const diff = await ports.workspace.diff(state.base.tree, head.judged, MAX_DIFF_BYTES);
+    const diff = await ports.workspace.diff(baseTree, head.judged, MAX_DIFF_BYTES);
     return diffStat(diff, { cut: Buffer.byteLength(diff) >= MAX_DIFF_BYTES });
   } catch {
     // The run has ended and said so; a diff that cannot be read must not hide that.

@@ -41,7 +41,7 @@ export function watchSignals({ run, inbox, note }: Watched): SignalWatch {
       note(`ending the turn and saving its work; Ctrl-C again kills; ${goOn}`);
     } else {
       note(`killed; ${goOn}`);
-      void sweep(run, { graceMs: 0 }).finally(() => process.exit(EXIT.sigint));
+      void sweep(run).finally(() => process.exit(EXIT.sigint));
     }
   };
   const onTerminate = (): void => {
