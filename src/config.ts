@@ -3,8 +3,9 @@
  * the default. Configuration is data, never code: an agent can write the workspace.
  */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { parseDocument } from "yaml";
+import type * as Yaml from "yaml";
 import { UsageError } from "./errors.ts";
 import { nearest } from "./config/nearest.ts";
 import {
@@ -102,6 +103,8 @@ function readFile(path: string): Layer["values"] {
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   if (source.length > MAX_CONFIG_BYTES) throw new UsageError(`${path} is larger than 1 MiB`);
+  // Loaded only where there is a file: the parser takes longer to load than everything else here.
+  const { parseDocument } = createRequire(import.meta.url)("yaml") as typeof Yaml;
   const document = parseDocument(source);
   const broken = document.errors[0];
   if (broken !== undefined) throw new UsageError(`${path} is not YAML: ${broken.message.split("\n")[0]}`);

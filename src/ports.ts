@@ -193,6 +193,8 @@ export interface Agent {
 }
 
 export interface AgentSession {
+  /** Starts what takes long to start, beside other work. A failure shows as the first turn's outcome. */
+  warm?(): void;
   /** Streams what happens; the last event is `turn-end`, exactly once, also after abort, crash or timeout. */
   turn(request: TurnRequest, limits: TurnLimits, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Into the running turn, or "next-turn" when there is none or the agent cannot. */

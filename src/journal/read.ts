@@ -31,9 +31,9 @@ export function readFacts(database: Database, { record, cursor, each }: Reading)
   }
   const chain = chainReader({ run, from: cursor.next, prev: cursor.prev }, each);
   for (let from = cursor.next; from <= head.seq; from += CHUNK_FACTS) {
-    const bodies = bodiesOf(database, { record, from, to: Math.min(head.seq, from + CHUNK_FACTS - 1) });
+    const bodies = textsOf(database, { record, from, to: Math.min(head.seq, from + CHUNK_FACTS - 1) });
     const facts = openAll(bodies);
-    if (facts === undefined || !bodies.every(([body], i) => chain.take(body, facts[i]))) {
+    if (facts === undefined || !bodies.every((body, i) => chain.take(body, facts[i]))) {
       throw explained(database, { record, from: cursor.next });
     }
   }
@@ -50,6 +50,16 @@ export function bodiesOf(database: Database, { record, from, to }: { record: Run
   const base = record.number * SPAN;
   const select = database.statement("SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id");
   return select.all(base + from, base + to) as unknown as [unknown][];
+}
+
+/** Many bodies in one row, which is much faster than a row each: JSON on one line holds no line break. */
+function textsOf(database: Database, { record, from, to }: { record: RunRecord; from: number; to: number }): string[] {
+  const base = record.number * SPAN;
+  const select = database.statement(
+    "SELECT group_concat(body, char(10)) FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
+  );
+  const [joined] = select.get(base + from, base + to) as unknown as [unknown];
+  return typeof joined === "string" ? joined.split("\n") : [];
 }
 
 function explained(database: Database, { record, from }: { record: RunRecord; from: number }) {

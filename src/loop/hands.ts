@@ -17,6 +17,8 @@ export interface LiveSession {
   session: AgentSession;
   /** Its opening is a fact already. */
   announced: boolean;
+  /** Opened ahead; no turn was taken in it. */
+  unused: boolean;
 }
 
 export interface RunningTurn {

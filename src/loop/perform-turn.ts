@@ -1,7 +1,7 @@
 /** A turn: opens or goes on with the agent's session, meters the stream, and writes what came of it. */
 import { createHash } from "node:crypto";
 import type { FactOf, NewFact, Usage } from "../events.ts";
-import type { AgentEvent, TurnEnd } from "../ports.ts";
+import type { Agent, AgentEvent, OpenRequest, TurnEnd } from "../ports.ts";
 import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap, type TurnCap } from "./budget.ts";
 import { hasClaim } from "./claim.ts";
@@ -212,9 +212,8 @@ async function sessionFor(
   hands: Hands,
 ): Promise<{ live: LiveSession; session: FactOf<"turn-start">["session"] }> {
   const { run, ports, sessions } = hands;
-  const { model, spec } = run.state;
-  const agent = ports.agents[spec.agent.name];
-  if (agent === undefined) throw new Error(`no agent named ${spec.agent.name}`);
+  const { model } = run.state;
+  const agent = agentOf(hands);
   const live = sessions.get(action.lane);
   const plan = action.session;
   if (live !== undefined && plan.mode === "continue" && live.ref === plan.ref) {
@@ -224,6 +223,10 @@ async function sessionFor(
     }
     return { live, session: { ref: live.ref, mode: "continue" } };
   }
+  if (live?.unused === true && plan.mode === "new" && live.model === model) {
+    live.unused = false;
+    return { live, session: { ref: live.ref, mode: "new" } };
+  }
   await drop(hands, action.lane);
   const cannotRewind = plan.mode === "rewind" && agent.gaps.some((gap) => gap.cannot === "rewind");
   const session =
@@ -232,19 +235,36 @@ async function sessionFor(
       : plan.mode === "rewind" && !cannotRewind
         ? { ref: ports.uuid(), mode: "rewind" as const, at: `${plan.ref}:${plan.at}` }
         : { ref: ports.uuid(), mode: "new" as const };
-  const opened = await agent.open(openRequest(hands, action.lane, session));
-  const fresh: LiveSession = { ref: session.ref, model, session: opened, announced: false };
-  sessions.set(action.lane, fresh);
-  return { live: fresh, session };
+  return { live: await openSession(hands, action.lane, session), session };
+}
+
+async function openSession(hands: Hands, lane: string, session: OpenRequest["session"]): Promise<LiveSession> {
+  const { sessions } = hands;
+  const opened = await agentOf(hands).open(openRequest(hands, lane, session));
+  const live = { ref: session.ref, model: hands.run.state.model, session: opened, announced: false, unused: false };
+  sessions.set(lane, live);
+  return live;
+}
+
+/** The agent starts beside the first effects of a run; the first turn then finds it ready. */
+export async function warmUp(hands: Hands, lane: string): Promise<void> {
+  const live = await openSession(hands, lane, { ref: hands.ports.uuid(), mode: "new" });
+  live.unused = true;
+  live.session.warm?.();
+}
+
+function agentOf({ run, ports }: Hands): Agent {
+  const { name } = run.state.spec.agent;
+  const agent = ports.agents[name];
+  if (agent === undefined) throw new Error(`no agent named ${name}`);
+  return agent;
 }
 
 /** Reads what became of a turn whose driver is gone, and writes its end. */
 export async function findOut(action: Extract<Action, { do: "find-out" }>, hands: Hands): Promise<void> {
-  const { run, ports } = hands;
+  const { run } = hands;
   const { turn: start, lane } = action;
-  const agent = ports.agents[run.state.spec.agent.name];
-  if (agent === undefined) throw new Error(`no agent named ${run.state.spec.agent.name}`);
-  const found = await agent.inspect(openRequest(hands, lane, { ...start.session, mode: "continue" }), {
+  const found = await agentOf(hands).inspect(openRequest(hands, lane, { ...start.session, mode: "continue" }), {
     uuid: start.uuid,
   });
   const about = { durationMs: 0, repeatedCalls: 0, foundOut: true };

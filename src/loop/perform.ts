@@ -7,7 +7,7 @@ import type { Ports } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
-import { closeSessions, findOut, takeTurn } from "./perform-turn.ts";
+import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
 import { laneOf } from "./state.ts";
 
 const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
@@ -71,8 +71,9 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
   }
 }
 
-async function prepare({ run, ports }: Hands, lane: string): Promise<void> {
-  await ports.workspace.prepare();
+async function prepare(hands: Hands, lane: string): Promise<void> {
+  const { run, ports } = hands;
+  await Promise.all([ports.workspace.prepare(), warmUp(hands, lane)]);
   const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at: run.state.createdAt });
   await run.append([
     { type: "lane-start", lane, why: "run" },

@@ -1,6 +1,6 @@
 /**
- * One conversation with Claude Code. Its process is started at the first turn and kept; when it dies or had to be
- * killed, the next turn starts another on the same conversation.
+ * One conversation with Claude Code. Its process is started at the first turn, or ahead of it, and kept; when it dies
+ * or had to be killed, the next turn starts another on the same conversation.
  */
 import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
@@ -28,6 +28,11 @@ import { uuidWithin } from "./uuid.ts";
 
 const NO_USAGE: Usage = { ...NO_TOTALS, requests: 0, toolCalls: 0, estimated: false };
 
+interface Launched {
+  live: Live;
+  notice: string | undefined;
+}
+
 export function claudeSession(request: OpenRequest, { login }: { login: Record<string, string> }): AgentSession {
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
@@ -37,8 +42,10 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
   /** Requests made to try a model, not yet part of a turn's usage. */
   let probes = 0;
   let closed = false;
+  /** A start ahead of the first turn. */
+  let warming: Promise<Launched> | undefined;
 
-  async function launch(sdk: Sdk): Promise<{ live: Live; notice: string | undefined }> {
+  async function launch(sdk: Sdk): Promise<Launched> {
     const options = claudeOptions(request.agent.options);
     const config = configDirectory(request.home);
     makePrivateDir(config);
@@ -76,7 +83,9 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
       const sdk = await loadSdk();
       if (stale || current?.isDead() === true) await drop();
       if (current === undefined) {
-        const started = await launch(sdk);
+        const ahead = warming;
+        warming = undefined;
+        const started = await (ahead ?? launch(sdk));
         current = started.live;
         if (started.notice !== undefined) yield { type: "notice", text: started.notice };
       }
@@ -95,6 +104,10 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
 
   return {
     turn,
+    warm() {
+      warming ??= loadSdk().then(launch);
+      warming.catch(() => undefined);
+    },
     async say(directive, text) {
       if (running === undefined || current === undefined) return "next-turn";
       const uuid = uuidWithin(running.uuid);
@@ -117,6 +130,8 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
     },
     async close() {
       closed = true;
+      const ahead = await warming?.catch(() => undefined);
+      await ahead?.live.end();
       await drop();
     },
   };
