@@ -122,7 +122,10 @@ export interface OpenRequest {
   workspace: string;
   /** Private to this run and lane, outside the workspace: the agent's own config, session files, temporary files. */
   home: string;
-  /** `ref` is chosen by pawl before the session exists, so that a crash in between loses nothing. */
+  /**
+   * `ref` is chosen by pawl before the session exists, so that a crash in between loses nothing. `at`, for "rewind", is
+   * `<ref of the session to fork>:<message id>`.
+   */
   session: { ref: string; mode: "new" | "continue" | "rewind"; at?: string | undefined };
   agent: AgentSpec;
   model: string | undefined;
@@ -152,6 +155,7 @@ export type AgentEvent =
   | { type: "request" }
   /** An assistant message is complete. */
   | { type: "message"; id: string }
+  /** Whole blocks: an adapter joins what is streamed in pieces, so that no secret is cut in two before it is masked. */
   | { type: "text"; text: string }
   | { type: "thinking"; text: string }
   | { type: "tool-start"; id: string; name: string; input: unknown }

@@ -6,7 +6,6 @@ import { TerminalError } from "../errors.ts";
 import type { Redact, Trace, TraceLine } from "../ports.ts";
 import { bounded } from "./bounded.ts";
 import type { Changes } from "./changes.ts";
-import { joinTexts } from "./joined-text.ts";
 import type { Store } from "./sqlite.ts";
 
 /** Half of what is promised, to leave room for a busy event loop. */
@@ -43,19 +42,18 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
   let dropped = 0;
   let nextCommit = MAX_GROUP_LINES;
 
-  const texts = joinTexts((run, line) => {
+  const take = (run: string, line: TraceLine): void => {
     try {
       pending.push([run, line.turn, line.at, line.kind, bounded(line.data, redact)]);
     } catch (error) {
       failure = error;
       dropped += 1;
     }
-  });
+  };
 
   const commit = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    texts.settle();
     if (pending.length === 0) return;
     try {
       const database = store.always();
@@ -88,7 +86,7 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
 
   return {
     write(run, line) {
-      texts.write(run, line);
+      take(run, line);
       if (pending.length >= nextCommit) commit();
       else timer ??= setTimeout(commit, GROUP_COMMIT_MS);
     },
@@ -115,7 +113,6 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
       }
     },
     async flush() {
-      texts.finish();
       commit();
       if (failure === undefined) return;
       const lost = dropped + pending.length;
@@ -128,7 +125,6 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
         });
     },
     close() {
-      texts.finish();
       commit();
       store.close();
     },
