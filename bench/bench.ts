@@ -3,7 +3,7 @@
  * minutes, ratios much less.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { byHand, plainCommit } from "./by-hand.ts";
 import { journalFacts } from "./journal.ts";
@@ -93,42 +93,36 @@ function statusStart(): object {
   };
 }
 
-/** From `pawl run` to the start of the agent's process, by the clock of a wrapper around the agent's program. */
+/** From `pawl run` to the first model request, against the agent's own program doing the same. */
 async function firstAgentStart(): Promise<object> {
-  const program = execFileSync("sh", ["-c", "ls -d node_modules/@anthropic-ai/claude-agent-sdk-*/claude"], {
-    cwd: join(import.meta.dirname, ".."),
-    encoding: "utf8",
-  }).trim();
-  const standin = await startStandin({ script: { steps: [{ text: "<promise>COMPLETE</promise>", repeat: true }] } });
-  const times: number[] = [];
-  const bare: number[] = [];
-  for (let i = 0; i < 9; i += 1) {
+  const root = join(import.meta.dirname, "..");
+  const find = ["-c", "ls -d node_modules/@anthropic-ai/claude-agent-sdk-*/claude | head -n 1"];
+  const program = join(root, execFileSync("sh", find, { cwd: root, encoding: "utf8" }).trim());
+  const firstRequest = async (
+    command: string,
+    args: readonly string[],
+    more: Record<string, string>,
+  ): Promise<number> => {
+    const standin = await startStandin({ script: { steps: [{ text: "<promise>COMPLETE</promise>", repeat: true }] } });
     const place = makePlace(50);
-    const stamp = join(place.root, "stamp");
-    const wrapper = join(place.root, "agent");
-    writeFileSync(
-      wrapper,
-      `#!/bin/sh\n[ -e ${stamp} ] || date +%s%N > ${stamp}\nexec ${join(import.meta.dirname, "..", program)} "$@"\n`,
-    );
-    chmodSync(wrapper, 0o755);
-    bare.push(timed(node, ["-e", "0"]));
-    const env = { ...place.env, ANTHROPIC_BASE_URL: standin.url, ANTHROPIC_API_KEY: "x" };
-    const began = Date.now() * 1e6;
-    const child = spawn(
-      node,
-      [CLI, "run", "do it", "--check", "true", "--max-iterations", "1", "--agent-bin", wrapper],
-      { cwd: place.repo, env, stdio: "ignore" },
-    );
+    const env = { ...place.env, ANTHROPIC_BASE_URL: standin.url, ANTHROPIC_API_KEY: "x", ...more };
+    const began = Date.now();
+    const child = spawn(command, args, { cwd: place.repo, env, stdio: "ignore" });
     await new Promise((resolve) => child.on("close", resolve));
-    times.push((Number(readFileSync(stamp, "utf8")) - began) / 1e6);
+    const first = Date.parse(standin.requests[0]?.at ?? "");
+    await standin.close();
     place.remove();
-  }
-  await standin.close();
-  return {
-    toAgentStartMs: round(median(times)),
-    bareNodeMs: round(median(bare)),
-    onTopOfNodeMs: round(median(times) - median(bare)),
+    return first - began;
   };
+  const pawl: number[] = [];
+  const bare: number[] = [];
+  for (let i = 0; i < 11; i += 1) {
+    const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", IS_SANDBOX: "1" };
+    bare.push(await firstRequest(program, ["-p", "x", "--output-format", "stream-json", "--verbose"], quiet));
+    pawl.push(await firstRequest(node, [CLI, "run", "x", "--check", "true", "--max-iterations", "1"], {}));
+  }
+  const onTopMs = round(median(pawl) - median(bare), 0);
+  return { pawlToFirstRequestMs: median(pawl), agentAloneMs: median(bare), onTopMs };
 }
 
 const results = {
