@@ -1,43 +1,55 @@
 /**
- * `npm run campaign [kills] [seed]`: the long form of what the test suite does briefly. Kills real runs at random moments
- * (500 by default) and writes what came of it to bench/campaign.json. Exit 1 if anything was lost, bought twice or left.
+ * `npm run campaign -- [PART…] [COUNT=N…]`: the promises of docs/promises.md with their full counts. Each part writes
+ * its result under its own name into bench/campaign.json, with the command that made it; without a part, all of them.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { killedRun, plans, undisturbed } from "../test/support/kill-run.ts";
+import { writeDurably } from "../src/platform/files.ts";
+import { countedParts } from "./campaign/counts.ts";
+import { faults, git } from "./campaign/faults.ts";
+import { kills } from "./campaign/kills.ts";
+import type { Part } from "./campaign/part.ts";
 
-const KILLS_PER_RUN = 5;
-const target = Number(process.argv[2] ?? 500);
-const seed = Number(process.argv[3] ?? 1);
+const PARTS: readonly Part[] = [kills, faults, git, ...countedParts];
+const FILE = process.env["PAWL_CAMPAIGN_FILE"] ?? join(import.meta.dirname, "campaign.json");
+const READABLE = 0o644;
 
-const calm = await undisturbed();
-console.error(`undisturbed: ${calm.ending.outcome}, ${calm.ending.requests} model requests, ${Math.round(calm.ms)} ms`);
-let kills = 0;
-let driverOnly = 0;
-let runs = 0;
-let extraRequests = 0;
-const wrongs: { plan: number; wrongs: string[] }[] = [];
-for (const [i, plan] of plans(seed, target, KILLS_PER_RUN).entries()) {
-  if (kills >= target) break;
-  const report = await killedRun(plan, calm);
-  runs += 1;
-  kills += report.kills;
-  driverOnly += report.driverOnly;
-  extraRequests += report.ending.requests - calm.ending.requests;
-  if (report.wrongs.length > 0) wrongs.push({ plan: i, wrongs: report.wrongs });
-  console.error(
-    `${kills}/${target} kills in ${runs} runs, ${extraRequests} extra requests, ${wrongs.length} runs with something wrong`,
-  );
+function usage(): string {
+  const lines = PARTS.map(({ name, about, shows, counts }) => {
+    const given = Object.entries(counts).map(([count, value]) => `${count}=${value}`);
+    return `  ${name.padEnd(9)} ${about} (${shows}) ${given.join(" ")}`;
+  });
+  return ["npm run campaign -- [PART…] [COUNT=N…]", "", ...lines, "  all       every part"].join("\n");
 }
-const result = {
-  command: `npm run campaign -- ${target} ${seed}`,
-  runs,
-  kills,
-  driverOnly,
-  requestsUndisturbed: calm.ending.requests,
-  extraRequestsPerKill: kills === 0 ? 0 : extraRequests / kills,
-  wrongs,
-};
-writeFileSync(join(import.meta.dirname, "campaign.json"), `${JSON.stringify(result, null, 2)}\n`);
-console.log(JSON.stringify(result, null, 2));
-process.exitCode = wrongs.length > 0 || kills < target ? 1 : 0;
+
+function chosen(args: readonly string[]): { parts: readonly Part[]; counts: Record<string, number> } {
+  const given = args.filter((arg) => arg.includes("=")).map((arg) => arg.split("=") as [string, string]);
+  const names = args.filter((arg) => !arg.includes("=") && arg !== "all");
+  const parts = names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
+  const known = new Set(parts.flatMap((part) => Object.keys(part.counts)));
+  const counts = Object.fromEntries(given.map(([name, value]) => [name, Number(value)]));
+  const isWrong = Object.entries(counts).some(([name, value]) => !known.has(name) || !Number.isInteger(value));
+  if (isWrong || names.some((name) => !PARTS.some((part) => part.name === name))) {
+    console.error(usage());
+    process.exit(2);
+  }
+  return { parts, counts };
+}
+
+const { parts, counts } = chosen(process.argv.slice(2));
+for (const part of parts) {
+  const own = Object.fromEntries(Object.entries(part.counts).map(([name, usual]) => [name, counts[name] ?? usual]));
+  const command = ["npm run campaign --", part.name, ...Object.entries(own).map(([name, n]) => `${name}=${n}`)].join(
+    " ",
+  );
+  console.error(`\n${command}\n  ${part.about}`);
+  const began = performance.now();
+  const { wrongs, ...figures } = await part.run(own);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const result = { command, shows: part.shows, seconds, ...figures, wrongs };
+  // Read again each time: parts may run one by one, and a long one must not undo what came meanwhile.
+  const all = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as Record<string, unknown>) : {};
+  writeDurably(FILE, `${JSON.stringify({ ...all, [part.name]: result }, undefined, 2)}\n`, READABLE);
+  console.log(JSON.stringify({ part: part.name, ...result }));
+  if (wrongs.length > 0) process.exitCode = 1;
+}

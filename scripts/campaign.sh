@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The long form of the crash and fault tests: 500 kills of real runs, a fault at every append, spawn and rename. Writes
-# bench/campaign.json. Takes about an hour on two cores.
+# The promises of docs/promises.md with their full counts: 500 kills of real runs, a fault at every append, spawn and
+# rename, and more. Each part writes its result into bench/campaign.json. All of it takes hours on two cores;
+# `npm run campaign -- help` lists the parts.
 set -euo pipefail
 
 source "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkContract } from "../../test/contracts/check.ts";
 import { memoryBlobs } from "../../test/support/blobs.ts";
+import { countOf, figure } from "../../test/support/figure.ts";
 import { taggedProcesses } from "../../test/support/processes.ts";
 import { tempDir, writeFiles } from "../../test/support/temp.ts";
 import type { Verdict } from "../events.ts";
 import type { Blobs, VerifyTree } from "../ports.ts";
 import { commandCheck } from "./command.ts";
 
+const LINE_MB = countOf("PAWL_TEST_LINE_MB", 16);
+const LINES_MB = countOf("PAWL_TEST_STREAM_MB", 40);
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const PATH = process.env["PATH"] ?? "/usr/bin:/bin";
 
@@ -88,7 +91,7 @@ describe("a command's end", () => {
     expect(await judge("./data.txt", { tree })).toMatchObject({ is: "fail", evidence: { exitCode: 126 } });
   });
 
-  it("is a pass when it leaves a child behind, which is ended", async () => {
+  it("is a pass when it leaves a child behind, which is ended (row 22)", async () => {
     const run = `r-${randomUUID()}`;
     const verdict = await judge("(trap '' HUP; sleep 60) & setsid sleep 60 & echo started", { run });
     expect(verdict.is).toBe("pass");
@@ -186,14 +189,14 @@ describe("a command's output", () => {
     expect(verdict.excerpt.includes("\u001b") || verdict.excerpt.includes("\u0000")).toBe(false);
   });
 
-  it("of 64 MB, with one line of 16 MB, NULs and split characters, needs no memory (F13)", async () => {
+  it(`of ${LINE_MB + 8 + LINES_MB} MB, with one line of ${LINE_MB} MB, NULs and split characters, needs no memory (F13)`, async () => {
     const script = `
       import { writeSync } from "node:fs";
       const put = (bytes) => { for (let at = 0; at < bytes.length;) try { at += writeSync(1, bytes, at); } catch {} };
-      put(Buffer.alloc(16 << 20, "x"));
+      for (let i = 0; i < ${LINE_MB}; i++) put(Buffer.alloc(1 << 20, "x"));
       put(Buffer.alloc(8 << 20, 0));
       for (const byte of Buffer.from("\\n€uro\\n")) put(Buffer.from([byte]));
-      for (let i = 0; i < 40; i++) put(Buffer.alloc(1 << 20, "some line of output\\n"));
+      for (let i = 0; i < ${LINES_MB}; i++) put(Buffer.alloc(1 << 20, "some line of output\\n"));
       put(Buffer.from([0xff, 0xfe, 0x0a]));
       put(Buffer.from("not ok 7 - the last word\\n"));
       process.exit(1);`;
@@ -207,11 +210,12 @@ describe("a command's output", () => {
       }),
     };
     const before = process.memoryUsage().rss;
-    const verdict = await judge(`"${process.execPath}" flood.mjs`, { tree, blobs });
+    const verdict = await judge(`"${process.execPath}" flood.mjs`, { tree, blobs, timeoutMs: 240_000 });
     const grownMb = (process.memoryUsage().rss - before) / 2 ** 20;
     if (verdict.is !== "fail") throw new Error(JSON.stringify(verdict));
     expect(verdict.failures.map((failure) => failure.fingerprint)).toEqual(["test:the last word"]);
-    expect(dropped).toBeGreaterThan(64 * 2 ** 20);
+    figure("F13, a check's output", { lineMb: LINE_MB, totalMb: LINE_MB + 8 + LINES_MB, grownMb: Math.round(grownMb) });
+    expect(dropped).toBeGreaterThan((LINE_MB + 8 + LINES_MB) * 2 ** 20);
     expect(grownMb).toBeLessThan(64);
-  });
+  }, 300_000);
 });

@@ -34,7 +34,7 @@ describe("blobs", () => {
     expect(await writer.end()).toMatchObject({ bytes: 1_001, dropped: 0 });
   });
 
-  test("F13: 64 MB through a writer do not raise memory, and a secret across pieces is masked", async () => {
+  test("64 MB through a writer do not raise memory, and a secret across pieces is masked (F13, A6)", async () => {
     using place = makePlace();
     const secret = "tr0ub4dor&3-and-more";
     const blobs = blobsIn(place.dir, { ANY_PASSWORD: secret });

@@ -5,11 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { ABOUT, iteration, makePlace, NOW, ownerOf, runStart } from "../../test/contracts/journal-samples.ts";
 import { open } from "../../test/contracts/journal-sqlite.ts";
+import { countOf, figure } from "../../test/support/figure.ts";
 import { TerminalError } from "../errors.ts";
 import type { JournalHandle } from "./open.ts";
 import { SPAN } from "./schema.ts";
 
-const FLIPS = Number(process.env["PAWL_TEST_FLIPS"] ?? 400);
+const FLIPS = countOf("PAWL_TEST_FLIPS", 400);
 const RUNS = ["one", "two"] as const;
 
 /** Two runs, some facts larger than a page, directives taken and waiting; closed, so all of it is in one file. */
@@ -65,7 +66,7 @@ function* numbers(seed: number): Generator<number, never> {
 }
 
 describe("damage", () => {
-  test(`of ${FLIPS} single flipped bits each is without effect or noticed`, async () => {
+  test(`of ${FLIPS} single flipped bits each is without effect or noticed (F5)`, async () => {
     using place = makePlace();
     await fill(place.dir);
     const original = await readAfter(place.dir, () => {});
@@ -86,10 +87,11 @@ describe("damage", () => {
       }
       if (found.includes("noticed")) noticed += 1;
     }
+    figure("F5", { flips: FLIPS, noticed, withoutEffect: FLIPS - noticed });
     expect(noticed).toBeGreaterThan(FLIPS / 4);
   });
 
-  test("a changed fact is named by run and seq", async () => {
+  test("a changed fact is named by run and seq (F5)", async () => {
     using place = makePlace();
     await fill(place.dir);
     for (const seq of [0, 13, 31]) {

@@ -14,7 +14,7 @@ const textOf = (name: string) => readFileSync(`${CORPUS}/${name}`, "utf8");
 describe("a run as lines", () => {
   test("there is a corpus of the present version", () => expect(files).toContain(`facts-v${FACT_VERSION}.jsonl`));
 
-  test.each(files)("%s comes out as it went in, and can be driven on", async (name) => {
+  test.each(files)("%s comes out as it went in, and can be driven on (F19)", async (name) => {
     using place = makePlace();
     const { journal, importRun, exportRun, close } = open(place.dir);
     const text = textOf(name);

@@ -91,21 +91,20 @@ export function exhausted(
   ];
   for (const [which, used, limit] of rows)
     if (limit !== undefined && used >= limit) return { which, spent: used, limit };
-  if (
-    limits.usd !== undefined &&
-    spent.unknownTurns > 0 &&
-    limits.tokens === undefined &&
-    limits.drivenMs === undefined
-  ) {
+  if (limits.usd !== undefined && needsPrice(limits) && spent.unknownTurns > 0)
     return { which: "usd-unknown", spent: spent.unknownTurns, limit: limits.usd };
-  }
   return undefined;
 }
+
+/** Nothing but dollars bounds the run, so they have to be known. */
+const needsPrice = ({ usd, tokens, drivenMs }: Limits): boolean =>
+  usd !== undefined && tokens === undefined && drivenMs === undefined;
 
 export interface TurnCap {
   usd: number | null;
   tokens: number | null;
   toolCalls: number | null;
+  needsPrice: boolean;
 }
 
 /** What one turn may take: its share of what is left, at most the cap for a turn. */
@@ -121,11 +120,13 @@ export function capOf(state: RunState, openLanes: number): TurnCap {
     usd,
     tokens: tokens === null ? null : Math.floor(tokens),
     toolCalls: toolCalls === null ? null : Math.floor(toolCalls),
+    needsPrice: needsPrice(limits),
   };
 }
 
 /** Called on every usage event of a running turn: the limit it has reached, if any. */
 export function overCap(cap: TurnCap, usage: Usage): string | undefined {
+  if (cap.needsPrice && usage.usd === null) return "budget:usd-unknown";
   if (cap.usd !== null && usage.usd !== null && usage.usd >= cap.usd) return "budget:usd";
   if (cap.tokens !== null && tokensOf(usage) >= cap.tokens) return "budget:tokens";
   if (cap.toolCalls !== null && usage.toolCalls >= cap.toolCalls) return "budget:tool-calls";

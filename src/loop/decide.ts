@@ -6,9 +6,9 @@ import type { Outcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
-import { isBlocked } from "./memory.ts";
+import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
-import { verdictOf, type LaneState, type RunState } from "./state.ts";
+import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
 
 /** Turn failures that never heal by trying again. */
 const FATAL: ReadonlySet<string> = new Set(["login", "model", "billing", "refused"]);
@@ -39,12 +39,26 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
   };
 }
 
-const end = (is: Outcome["is"], rule: string, reason: string, numbers: Record<string, number> = {}): Draft => ({
-  rule,
+const ending = (outcome: Outcome, numbers: Record<string, number> = {}): Draft => ({
+  rule: outcome.rule,
   next: "end",
-  reason,
-  outcome: { is, rule, reason },
+  reason: outcome.reason,
+  outcome,
   numbers,
+});
+const end = (is: Outcome["is"], rule: string, reason: string, numbers?: Record<string, number>): Draft =>
+  ending({ is, rule, reason }, numbers);
+
+export const branchMoved = (kept: string): Outcome => ({
+  is: "needs-human",
+  rule: "branch-moved",
+  reason: `the branch was moved away from pawl's; the work is kept as ${kept}`,
+});
+
+export const stopOutcome = (when: "now" | "after"): Outcome => ({
+  is: "stopped",
+  rule: `directive:stop-${when}`,
+  reason: "stopped by directive",
 });
 
 export function isFatal(lane: LaneState, maxErrors: number): boolean {
@@ -53,13 +67,7 @@ export function isFatal(lane: LaneState, maxErrors: number): boolean {
 }
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
-  if (lane.conflict !== undefined) {
-    return end(
-      "needs-human",
-      "branch-moved",
-      `the branch was moved away from pawl's; the work is kept as ${lane.conflict}`,
-    );
-  }
+  if (lane.conflict !== undefined) return ending(branchMoved(lane.conflict));
   if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
   const outcome = lane.ended?.outcome;
   if (outcome === undefined) return undefined;
@@ -95,7 +103,7 @@ function sayOutcome(outcome: NonNullable<LaneState["ended"]>["outcome"]): string
 }
 
 function stopped(state: RunState): Draft | undefined {
-  return state.stop === undefined ? undefined : end("stopped", `directive:stop-${state.stop}`, "stopped by directive");
+  return state.stop === undefined ? undefined : ending(stopOutcome(state.stop));
 }
 
 /** Whether the agent's "done" counts: late enough, and with work behind it. */
@@ -118,8 +126,8 @@ export interface Judged {
   check: CheckSpec;
   verdict: Verdict | undefined;
 }
-export function judged(state: RunState, lane: LaneState): Judged[] {
-  const tree = lane.change?.judged;
+export function judged(state: RunState, { change }: Pick<LaneState, "change"> | Judgement): Judged[] {
+  const tree = change?.judged;
   return state.spec.checks.map((check) => ({
     check,
     verdict: tree === undefined ? undefined : verdictOf(state, tree, check.name),
@@ -130,7 +138,7 @@ function finished(state: RunState, lane: LaneState): Draft | undefined {
   const claim = claimStands(state, lane);
   const required = judged(state, lane).filter(({ check }) => check.required);
   if (required.length === 0) {
-    return claim.stands ? end("claimed", "claim", "the agent says it is done; no check was configured") : undefined;
+    return claim.stands ? end("claimed", "claim", "the agent says it is done; no check is required") : undefined;
   }
   if (!claim.stands && state.spec.claim.required) return undefined;
   if (lane.iteration < state.spec.minIterations) return undefined;
@@ -164,8 +172,7 @@ const round = (n: number): number => Math.round(n * 10_000) / 10_000;
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
   const change = lane.change;
   if (change === undefined) return undefined;
-  const blocked = repeatsBlocked(state, lane);
-  const { signals } = measure(lane.track, {
+  const { signals, progress } = measure(lane.track, {
     iteration: lane.iteration,
     snapshot: change.snapshot,
     tree: change.judged,
@@ -176,30 +183,28 @@ function struggle(state: RunState, lane: LaneState): Draft | undefined {
     repeatedCalls: lane.ended?.repeatedCalls ?? 0,
     shortTurnMs: state.spec.struggle.shortTurnMs,
   });
-  if (signals.length === 0 && blocked === undefined) return undefined;
+  // What got better is kept, whatever it looks like.
+  const blocked = progress ? undefined : repeatsBlocked(state, lane);
   const { patience } = state.spec.struggle;
   // Going to and fro is seen in one look; everything else has to last.
   const lasting = signals.filter((s) => s === "oscillation" || lane.track.signals[s] + 1 >= patience);
-  if (lasting.length === 0 && blocked === undefined) return undefined;
-  if (lasting.length === 0 && blocked !== undefined && lane.change?.changed === true) {
-    return {
-      rule: "approach-blocked",
-      next: "restore",
-      restoreTo: blocked.before,
-      reason: `this approach (${blocked.id}: ${blocked.summary}) has failed ${blocked.failures} times; its change was put back. Take a different one.`,
-      numbers: { failures: blocked.failures },
-    };
-  }
-  return climb(state, lane, lasting);
+  const rung = lasting.length === 0 ? undefined : climb(state, lane, lasting);
+  if (blocked === undefined || rung?.next === "end" || rung?.next === "restore") return rung;
+  const putBack = `this approach (${blocked.id}: ${blocked.summary}) has failed ${blocked.failures} times; its change was put back. Take a different one.`;
+  return {
+    rule: "approach-blocked",
+    next: "restore",
+    ...rung,
+    restoreTo: change.before.snapshot,
+    reason: rung === undefined ? putBack : `${rung.reason}\n\n${putBack}`,
+    numbers: { ...rung?.numbers, failures: blocked.failures },
+  };
 }
 
-function repeatsBlocked(
-  state: RunState,
-  lane: LaneState,
-): { id: string; summary: string; failures: number; before: number } | undefined {
+/** The lesson of this iteration, where it is one that was forbidden. */
+function repeatsBlocked(state: RunState, lane: LaneState): Lesson | undefined {
   const lesson = [...state.memory.lessons.values()].findLast((l) => l.last === lane.iteration);
-  if (!lane.remembered || lesson === undefined || !isBlocked(state.memory, lesson.id)) return undefined;
-  return { ...lesson, before: Math.max(0, (lane.change?.snapshot ?? 1) - 1) };
+  return lane.remembered && lesson !== undefined && isBlocked(state.memory, lesson.id) ? lesson : undefined;
 }
 
 /** One rung per struggling iteration; rungs that cannot be taken here are passed over. */
@@ -247,6 +252,7 @@ function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
 
 function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
   const { fallbackModel } = state.spec.agent;
+  if (rung === "fresh-session") return state.spec.agent.context !== "fresh";
   if (rung === "other-agent") return fallbackModel !== undefined && state.model !== fallbackModel;
   if (rung === "restore-best") return lane.track.best !== undefined && lane.track.best.tree !== lane.change?.judged;
   return true;

@@ -56,16 +56,24 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
   try {
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
     if (run.state.outcome !== undefined && reopen !== undefined) {
+      // What was said to the run that ended, a late stop above all, does not end the one that is reopened.
+      await run.takeDirectives(over.signal);
       await run.append([{ type: "run-reopened", was: run.state.outcome, ...reopen }]);
     }
     run.listen(over.signal).catch(fail);
     const ring = (): void => wake.ring();
     signal.addEventListener("abort", ring);
+    let tried = { seq: -1, keys: new Set<string>() };
     while (run.state.outcome === undefined && failed.length === 0 && !signal.aborted) {
       const next = wanted(recipe, run.state, run.now());
       for (const [key, flight] of flights) if (!next.actions.has(key)) flight.controller.abort(next.because);
+      if (tried.seq !== run.state.seq) tried = { seq: run.state.seq, keys: new Set() };
       for (const [key, action] of next.actions) {
-        if (flights.has(key)) continue;
+        // An effect that came to nothing is not tried again before something happens: the loop is never a busy one.
+        if (flights.has(key) || tried.keys.has(key)) continue;
+        // The end is the last fact: what is in flight has its say first, and may change what is wanted.
+        if (action.do === "end" && flights.size > 0) continue;
+        tried.keys.add(key);
         const flight = { action, controller: new AbortController() };
         flights.set(key, flight);
         void perform(action, hands, flight.controller.signal)
@@ -138,7 +146,7 @@ function openRun(
   state: RunState,
   ports: Ports,
   onFact: (fact: Fact, state: RunState) => void,
-): Run & { listen(signal: AbortSignal): Promise<void> } {
+): Run & Record<"takeDirectives" | "listen", (until: AbortSignal) => Promise<void>> {
   const startedMono = ports.clock.mono();
   const startedElapsed = state.elapsed;
   // Tenths of a millisecond are enough, and short numbers are read faster.
@@ -159,6 +167,10 @@ function openRun(
     return done;
   };
   let batch: Promise<void> = Promise.resolve();
+  const takeDirectives = (until: AbortSignal): Promise<void> =>
+    enqueue(async () => {
+      if (!until.aborted) take(await owned.takeDirectives(time()));
+    });
   return {
     state,
     now,
@@ -175,12 +187,11 @@ function openRun(
       });
       return batch;
     },
-    async listen(signal) {
-      while (!signal.aborted) {
-        await enqueue(async () => {
-          if (!signal.aborted) take(await owned.takeDirectives(time()));
-        });
-        await owned.inboxChanged(signal);
+    takeDirectives,
+    async listen(until) {
+      while (!until.aborted) {
+        await takeDirectives(until);
+        await owned.inboxChanged(until);
       }
     },
   };

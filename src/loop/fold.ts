@@ -84,13 +84,7 @@ function step(state: RunState, fact: Fact): void {
       lane.effect = fact;
       return;
     case "change-accepted":
-      delete lane.effect;
-      if (lane.handOver?.tree === fact.tree) delete lane.handOver;
-      lane.acceptedTree = fact.tree;
-      lane.branch = fact.branch;
-      if (fact.commit !== null) lane.lastCommit = fact.commit;
-      if (fact.conflict !== undefined) lane.conflict = fact.conflict;
-      return;
+      return accepted(lane, fact);
     case "change-restored":
       return restored(lane, fact);
     case "directive-received":
@@ -120,6 +114,19 @@ function step(state: RunState, fact: Fact): void {
   }
 }
 
+function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
+  delete lane.effect;
+  lane.branch = fact.branch;
+  if (fact.conflict !== undefined) {
+    // Still owed: it is tried again once a person has looked and reopened the run.
+    lane.conflict = fact.conflict;
+    return;
+  }
+  if (lane.handOver?.tree === fact.tree) delete lane.handOver;
+  lane.acceptedTree = fact.tree;
+  if (fact.commit !== null) lane.lastCommit = fact.commit;
+}
+
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
   delete state.stop;
@@ -137,6 +144,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
 }
 
 function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void {
+  lane.last = { iteration: lane.iteration, change: lane.change, decision: lane.decision };
   lane.iteration = fact.n;
   lane.attempt = 0;
   lane.checksTried = new Map();
@@ -159,7 +167,6 @@ function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">)
   if (lane.session?.ref !== fact.session.ref) {
     lane.session = { ref: fact.session.ref, turns: 0, contextTokens: 0, lastMessageId: null };
   }
-  delete lane.stale;
 }
 
 /** Ends that say nothing about the agent or the machine being broken. */
@@ -179,6 +186,7 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
     session.turns += 1;
     session.contextTokens = fact.contextTokens ?? session.contextTokens;
     session.lastMessageId = fact.messageId ?? session.lastMessageId;
+    delete lane.stale;
   }
   // A session that never reached the model may not exist on the agent's side: it cannot be continued.
   if (session !== undefined && session.turns === 0) delete lane.session;
@@ -200,6 +208,7 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 }
 
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
+  const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {
     snapshot: fact.snapshot,
@@ -207,8 +216,10 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     judged: fact.judged,
     by: fact.by,
     iteration: fact.iteration,
+    epoch: fact.epoch,
     elapsed: fact.elapsed,
     changed,
+    before: { snapshot, judged },
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
@@ -247,12 +258,11 @@ function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): 
     if (state.verdicts.size <= MAX_KEPT_VERDICTS) break;
     state.verdicts.delete(old);
   }
-  lane.checksTried.set(fact.check, (lane.checksTried.get(fact.check) ?? 0) + 1);
+  lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }
 
 function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-made">): void {
   lane.decision = fact;
-  delete lane.restoredNote;
   lane.record.rule = fact.rule;
   lane.record.durationMs = fact.elapsed - lane.record.startedElapsed;
   const tree = lane.change?.judged;
@@ -279,10 +289,8 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   }
   if (tree !== undefined) owe(lane, tree, `pawl: iteration ${fact.iteration}`);
   trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
+  if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
   switch (fact.next) {
-    case "restore":
-      if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
-      return;
     case "fresh-session":
       lane.stale = { why: fact.reason };
       return;
@@ -290,6 +298,7 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
       state.model = state.spec.agent.fallbackModel ?? state.model;
       return;
     case "continue":
+    case "restore":
     case "ask":
     case "end":
       return;
@@ -300,11 +309,12 @@ function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
   delete lane.effect;
   delete lane.restoreTo;
   lane.salvages += 1;
-  lane.restoredNote = fact.why;
-  const mark = lane.marks.get(fact.to);
+  // A session that is to be left anyway is not gone back in.
+  const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;
   lane.stale = { why: fact.why, ...(mark === undefined ? {} : { rewind: mark }) };
   if (lane.head !== undefined) {
-    lane.head = { ...lane.head, tree: fact.tree, judged: fact.tree, snapshot: fact.to, elapsed: fact.elapsed };
+    const { tree, to: snapshot, elapsed, epoch } = fact;
+    lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };
     owe(lane, fact.tree, `pawl: restore the state of iteration ${fact.to}`);
   }
 }
@@ -328,7 +338,9 @@ function receive(state: RunState, fact: FactOf<"directive-received">): void {
       state.paused = true;
       return;
     case "resume":
+      // To go on is the newer wish: it takes back a pause, and a stop that has not come to its end.
       state.paused = false;
+      delete state.stop;
       return;
     case "stop":
       state.stop = directive.when === "now" || state.stop === "now" ? "now" : "after";

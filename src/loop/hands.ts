@@ -26,6 +26,8 @@ export interface RunningTurn {
   turn: number;
   /** Called with the id of a directive whose text has reached the model. */
   delivered: Map<string, () => void>;
+  /** The agent has shown a sign of life: it can be told something. */
+  begun: Promise<void>;
   ended: Promise<void>;
 }
 

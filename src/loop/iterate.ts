@@ -2,15 +2,17 @@
  * The life of one lane, iteration after iteration: prompt, turn, change, checks, decision, hand-over. Given the facts it
  * says what should be in flight next; recipes build on it.
  */
-import type { TurnOutcome } from "../events.ts";
+import type { Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Now, SessionPlan } from "./actions.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
-import { decide, isFatal, judged } from "./decide.ts";
+import { branchMoved, decide, isFatal, judged, stopOutcome } from "./decide.ts";
 import { verdictOf, type HandOver, type LaneState, type RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
 const USER_EDIT_GAP_MS = 1_000;
 const MAX_UNVERIFIABLE_TRIES = 3;
+/** How the key of a wait for `callsPerHour` begins. */
+export const THROTTLE = "throttle/";
 
 type Body<T> = T extends unknown ? Omit<T, "lane"> : never;
 
@@ -78,13 +80,12 @@ function again(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
 /** Waits are facts of their own: once per ended turn. */
 function pauseBefore(state: RunState, lane: LaneState, now: Now): Body<Action> | undefined {
   const { ended } = lane;
-  if (ended === undefined || ended.foundOut || ended.outcome.is === "interrupted" || state.lastWait > ended.seq)
-    return undefined;
-  const key = `wait/${ended.turn}`;
-  const { backoffBaseMs, backoffMaxMs, limitCapMs } = state.spec.waits;
-  const inRow = Math.max(1, lane.errorsInRow + lane.limitsInRow);
-  const backoff = Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(inRow - 1, 20));
+  if (ended === undefined || state.lastWait > ended.seq) return undefined;
   const { outcome } = ended;
+  // Its driver died, or let go of it: nobody asked for patience.
+  if (outcome.is === "interrupted" || (ended.foundOut && outcome.is === "cut")) return undefined;
+  const key = `wait/${ended.turn}`;
+  const backoff = backoffMs(state, lane.errorsInRow + lane.limitsInRow);
   if (outcome.is !== "limited") {
     return {
       do: "wait",
@@ -100,17 +101,28 @@ function pauseBefore(state: RunState, lane: LaneState, now: Now): Body<Action> |
     return { do: "wait", key, why: "limit", reason, until: null, untilElapsed: now.elapsed + backoff };
   }
   // A reset in the past must not become a hot loop, one in a month not a timer nobody lives to see.
-  const until = Math.min(Math.max(outcome.resetAt, now.wall + backoff), now.wall + limitCapMs);
-  return { do: "wait", key, why: "limit", reason, until, untilElapsed: null };
+  const { limitCapMs } = state.spec.waits;
+  const waitMs = Math.min(Math.max(outcome.resetAt - now.wall, backoff), limitCapMs);
+  return { do: "wait", key, why: "limit", reason, ...untilWall(now, waitMs) };
+}
+
+/** A wall clock that is set back does not make a wait longer. */
+const untilWall = (now: Now, waitMs: number): { until: number; untilElapsed: number } => ({
+  until: now.wall + waitMs,
+  untilElapsed: now.elapsed + waitMs,
+});
+
+function backoffMs({ spec }: RunState, inRow: number): number {
+  const { backoffBaseMs, backoffMaxMs } = spec.waits;
+  return Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(Math.max(1, inRow) - 1, 20));
 }
 
 function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number, attempt: number): Body<Action>[] {
   const throttled = throttledUntil(state, now.wall);
   if (throttled !== undefined) {
     const reason = `${state.limits.callsPerHour} calls in the last hour`;
-    return [
-      { do: "wait", key: `throttle/${state.turns}`, why: "throttle", reason, until: throttled, untilElapsed: null },
-    ];
+    const key = `${THROTTLE}${state.turns}`;
+    return [{ do: "wait", key, why: "throttle", reason, ...untilWall(now, throttled - now.wall) }];
   }
   return [{ ...turn(lane, iteration, attempt, "next"), session: planSession(state, lane, attempt) }];
 }
@@ -162,26 +174,23 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
     const due = state.spec.checks.find((check) => {
       const verdict = verdictOf(state, change.judged, check.name);
       if (verdict === undefined) return true;
-      return verdict.is === "unverifiable" && (lane.checksTried.get(check.name) ?? 0) < MAX_UNVERIFIABLE_TRIES;
+      const { times } = lane.checksTried.get(check.name) ?? { times: 0 };
+      return verdict.is === "unverifiable" && times < MAX_UNVERIFIABLE_TRIES;
     });
     // One at a time: they share the verify tree, and each must find it clean.
-    if (due !== undefined) {
-      const tries = lane.checksTried.get(due.name) ?? 0;
-      const key = `check/${change.judged}/${due.name}/${tries}`;
-      return [{ do: "check", key, why: "tree not judged yet", check: due.name, tree: change.judged, iteration }];
-    }
+    if (due !== undefined) return [judgement(state, lane, now, { check: due.name, tree: change.judged })];
     const red = judged(state, lane).flatMap(({ check, verdict }) =>
       check.required && verdict?.is === "fail" ? [verdict] : [],
     );
-    if (red.length > 0 && !lane.remembered) {
-      const from = lane.track.trees.at(-1) ?? lane.baseTree;
+    // Where nothing was changed nothing was tried.
+    if (red.length > 0 && change.changed && !lane.remembered) {
       return [
         {
           do: "remember",
           key: `remember/${lane.lane}/${iteration}`,
           why: "checks failed",
           iteration,
-          from,
+          from: change.before.judged,
           to: change.judged,
           verdicts: red,
         },
@@ -198,33 +207,31 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   ];
 }
 
+/** The check, or the wait before a check that could not judge tries again. */
+function judgement(
+  state: RunState,
+  { lane, iteration, checksTried }: LaneState,
+  now: Now,
+  { check, tree }: { check: string; tree: string },
+): Body<Action> {
+  const { times, seq } = checksTried.get(check) ?? { times: 0, seq: 0 };
+  const verdict = verdictOf(state, tree, check);
+  if (times > 0 && verdict?.is === "unverifiable" && state.lastWait < seq) {
+    const waitMs = Math.max(verdict.retryAfterMs ?? 0, backoffMs(state, times));
+    const key = `wait/${lane}/${iteration}/${check}/${times}`;
+    const reason = `check ${check} could not judge: ${verdict.reason}`;
+    return { do: "wait", key, why: "unverifiable", reason, until: null, untilElapsed: now.elapsed + waitMs };
+  }
+  return { do: "check", key: `check/${tree}/${check}/${times}`, why: "tree not judged yet", check, tree, iteration };
+}
+
 function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   const { head, decision } = lane;
   if (head === undefined) return [];
   const handOver = acceptance(state, lane);
-  if (decision?.next === "end" && decision.outcome !== undefined) {
-    if (handOver !== undefined) return [handOver];
-    const outcome =
-      lane.conflict === undefined
-        ? decision.outcome
-        : {
-            is: "needs-human" as const,
-            rule: "branch-moved",
-            reason: `the branch moved; the work is kept as ${lane.conflict}`,
-          };
-    return [{ do: "end", key: `end/${state.reopened}`, why: outcome.rule, outcome }];
-  }
-  if (state.stop !== undefined) {
-    if (handOver !== undefined) return [handOver];
-    return [
-      {
-        do: "end",
-        key: `end/${state.reopened}`,
-        why: "stop",
-        outcome: { is: "stopped", rule: `directive:stop-${state.stop}`, reason: "stopped by directive" },
-      },
-    ];
-  }
+  const outcome = endOf(state, lane, now);
+  if (outcome !== undefined)
+    return [handOver ?? { do: "end", key: `end/${state.reopened}`, why: outcome.rule, outcome }];
   if (lane.restoreTo !== undefined) {
     if (handOver !== undefined) return [handOver];
     const salvage = `salvage/${lane.salvages}`;
@@ -245,23 +252,22 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Act
   return handOver === undefined ? next : [handOver, ...next];
 }
 
-function nextTurn(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
+/** How the run ends here, if it does: the decision said so, or something happened since. */
+function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined {
+  if (lane.conflict !== undefined) return branchMoved(lane.conflict);
+  if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;
+  if (state.stop !== undefined) return stopOutcome(state.stop);
+  if (state.paused || lane.restoreTo !== undefined) return undefined;
   const over = exhausted(state, { iteration: lane.iteration, elapsed: now.elapsed });
+  if (over === undefined) return undefined;
+  return { is: "exhausted", rule: `budget:${over.which}`, reason: `limit on ${over.which} reached` };
+}
+
+function nextTurn(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   if (state.paused) return [];
-  if (over !== undefined) {
-    const reason = `limit on ${over.which} reached`;
-    if (acceptance(state, lane) !== undefined) return [];
-    return [
-      {
-        do: "end",
-        key: `end/${state.reopened}`,
-        why: `budget:${over.which}`,
-        outcome: { is: "exhausted", rule: `budget:${over.which}`, reason },
-      },
-    ];
-  }
-  const seen = Math.max(lane.head?.elapsed ?? 0, 0);
-  if (now.elapsed - seen > USER_EDIT_GAP_MS) {
+  const seen = lane.head?.elapsed ?? 0;
+  // Driven time stands still while nobody drives; the user's hands do not.
+  if (now.elapsed - seen > USER_EDIT_GAP_MS || lane.head?.epoch !== state.epoch) {
     return [
       {
         do: "snapshot",

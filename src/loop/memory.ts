@@ -24,10 +24,9 @@ export interface Lesson {
 
 export interface FailureMemory {
   lessons: Map<string, Lesson>;
-  cleared: number;
 }
 
-export const emptyMemory = (): FailureMemory => ({ lessons: new Map(), cleared: 0 });
+export const emptyMemory = (): FailureMemory => ({ lessons: new Map() });
 
 export const isBlocked = (memory: FailureMemory, approach: string): boolean =>
   (memory.lessons.get(approach)?.failures ?? 0) >= BLOCK_AFTER_FAILURES;
@@ -61,10 +60,8 @@ export function steerMemory(memory: FailureMemory, { op, id }: { op: "pin" | "cl
     if (lesson !== undefined) lesson.pinned = true;
     return;
   }
-  const before = memory.lessons.size;
   if (id === "all") for (const [key, lesson] of memory.lessons) if (!lesson.pinned) memory.lessons.delete(key);
   if (id !== "all") memory.lessons.delete(id);
-  memory.cleared += before - memory.lessons.size;
 }
 
 /**

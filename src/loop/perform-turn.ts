@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import type { FactOf, NewFact, Usage } from "../events.ts";
 import type { Agent, AgentEvent, OpenRequest, TurnEnd } from "../ports.ts";
 import type { Action, TurnAction } from "./actions.ts";
-import { capOf, NO_USAGE, overCap, type TurnCap } from "./budget.ts";
+import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { hasClaim } from "./claim.ts";
-import { openRequest, type Hands, type LiveSession } from "./hands.ts";
+import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { joinParts } from "./prompt.ts";
-import { pendingSays } from "./state.ts";
+import { pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
@@ -21,6 +21,8 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash, bytes } = await ports.blobs.put(prompt.text);
+  // A pause or a stop came while the agent started: nothing has begun yet.
+  if (signal.aborted) return;
   const turn = state.turns + 1;
   const uuid = ports.uuid();
   const start: NewFact = {
@@ -37,8 +39,32 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
     directives,
   };
   const first: NewFact[] = attempt === 1 ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
-  await run.append([...first, start]);
-  await stream({ hands, live, lane, turn, uuid, cap, directives, text: prompt.text, signal });
+  const { begin, finish } = announce(hands, lane, { session: live.session, turn });
+  try {
+    await run.append([...first, start]);
+    await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish });
+  } finally {
+    finish();
+  }
+}
+
+/** From before its start is a fact until before its end is: whoever has something to tell finds it here. */
+function announce(
+  { running }: Hands,
+  lane: string,
+  { session, turn }: Pick<RunningTurn, "session" | "turn">,
+): Pick<Streamed, "begin" | "finish"> {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const mine = { session, turn, delivered: new Map<string, () => void>(), begun: begun.promise, ended: ended.promise };
+  running.set(lane, mine);
+  return {
+    begin: begun.resolve,
+    finish() {
+      if (running.get(lane) === mine) running.delete(lane);
+      ended.resolve();
+    },
+  };
 }
 
 interface Streamed {
@@ -47,28 +73,21 @@ interface Streamed {
   lane: string;
   turn: number;
   uuid: string;
-  cap: TurnCap;
   directives: readonly string[];
   text: string;
   signal: AbortSignal;
+  begin: () => void;
+  finish: () => void;
 }
 
 async function stream(it: Streamed): Promise<void> {
-  const { hands, live, lane, turn, signal } = it;
+  const { hands, live, lane, signal } = it;
   const { run, ports } = hands;
   const { spec } = run.state;
   const halt = new AbortController();
   const onAbort = (): void => halt.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  let finish = (): void => undefined;
-  const delivered = new Map<string, () => void>();
-  hands.running.set(lane, {
-    session: live.session,
-    turn,
-    delivered,
-    ended: new Promise<void>((resolve) => (finish = resolve)),
-  });
   const seen = makeTally(it);
   const startedMono = ports.clock.mono();
   let end: TurnEnd | undefined;
@@ -76,16 +95,16 @@ async function stream(it: Streamed): Promise<void> {
     const { idleTimeoutMs, turnTimeoutMs, completionGraceMs } = spec.agent;
     const limits = { idleTimeoutMs, turnTimeoutMs, completionGraceMs };
     for await (const event of live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal)) {
+      it.begin();
       const facts = seen.take(event, halt);
       if (event.type === "turn-end") end = event;
       if (facts.length > 0) await run.append(facts);
-      if (event.type === "delivered") delivered.get(event.directive)?.();
+      if (event.type === "delivered") hands.running.get(lane)?.delivered.get(event.directive)?.();
     }
   } finally {
     // Before the end is a fact: the next turn may start as soon as it is.
     signal.removeEventListener("abort", onAbort);
-    hands.running.delete(lane);
-    finish();
+    it.finish();
     if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
   }
   const about = { durationMs: ports.clock.mono() - startedMono, repeatedCalls: seen.repeated(), foundOut: false };
@@ -134,7 +153,7 @@ function turnEnd(
 }
 
 /** Watches the stream: trace, receipts, budget, tool counts. */
-function makeTally({ hands, live, lane, turn, cap, directives }: Streamed): {
+function makeTally({ hands, live, lane, turn, directives }: Streamed): {
   take(event: AgentEvent, halt: AbortController): NewFact[];
   tools(): [string, number][];
   repeated(): number;
@@ -184,7 +203,8 @@ function makeTally({ hands, live, lane, turn, cap, directives }: Streamed): {
           return [];
         }
         case "usage": {
-          const over = overCap(cap, event.usage);
+          // By the limits of this moment: they may have been changed since the turn began.
+          const over = overCap(capOf(run.state, 1), event.usage);
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }
@@ -282,20 +302,26 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
       return await run.append([turnEnd(target, [], cut("the prompt never reached the model", NO_USAGE, null), about)]);
     case "cut":
       return await run.append([
-        ...receipts(start, found.usage),
+        ...receipts(start, found.usage, run.state),
         turnEnd(target, found.tools, cut("the driver died during the turn", found.usage, found.messageId), about),
       ]);
     case "ended":
-      return await run.append([...receipts(start, found.end.usage), turnEnd(target, found.tools, found.end, about)]);
+      return await run.append([
+        ...receipts(start, found.end.usage, run.state),
+        turnEnd(target, found.tools, found.end, about),
+      ]);
   }
 }
 
-/** Directives in the prompt of a turn that reached the model were delivered, whoever saw it. */
-function receipts(start: FactOf<"turn-start">, usage: Usage): NewFact[] {
+/** Directives in the prompt of a turn that reached the model were delivered, whoever saw it; each is said once. */
+function receipts({ turn, lane, directives }: FactOf<"turn-start">, usage: Usage, state: RunState): NewFact[] {
   if (usage.requests === 0) return [];
-  const { turn, lane } = start;
-  return start.directives.flatMap((id): NewFact[] => [
-    { type: "directive-delivered", lane, id, how: `in the prompt of turn ${turn}`, turn },
-    { type: "directive-acknowledged", lane, id, turn },
-  ]);
+  return directives.flatMap((id): NewFact[] => {
+    const known = state.directives.get(id);
+    const how = `in the prompt of turn ${turn}`;
+    return [
+      ...(known?.delivered === undefined ? [{ type: "directive-delivered" as const, lane, id, how, turn }] : []),
+      ...(known?.acknowledged === true ? [] : [{ type: "directive-acknowledged" as const, lane, id, turn }]),
+    ];
+  });
 }

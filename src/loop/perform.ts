@@ -67,13 +67,18 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
     case "end":
       await closeSessions(hands);
       await ports.trace.flush();
+      // A directive may have come meanwhile that lets the run go on.
+      if (signal.aborted) return;
       return await run.append([{ type: "run-end", lane, outcome: action.outcome }]);
   }
 }
 
 async function prepare(hands: Hands, lane: string): Promise<void> {
   const { run, ports } = hands;
-  await Promise.all([ports.workspace.prepare(), warmUp(hands, lane)]);
+  // Both to their end: an agent that starts while the driver gives up would be left behind.
+  const [prepared, warm] = await Promise.allSettled([ports.workspace.prepare(), warmUp(hands, lane)]);
+  if (prepared.status === "rejected") throw prepared.reason;
+  if (warm.status === "rejected") throw warm.reason;
   const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at: run.state.createdAt });
   await run.append([
     { type: "lane-start", lane, why: "run" },
@@ -105,7 +110,7 @@ function recorded(taken: Taken, about: { lane: string; iteration: number; n: num
 
 async function snapshot(action: Extract<Action, { do: "snapshot" }>, { run, ports }: Hands): Promise<void> {
   const { lane, iteration, n, by, parent } = action;
-  const message = `pawl: ${by === "user" ? "before" : "after"} iteration ${iteration}`;
+  const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
   const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
   await run.append([recorded(taken, { lane, iteration, n, by })]);
 }
@@ -184,10 +189,11 @@ async function restore(action: Extract<Action, { do: "restore" }>, { run, ports 
 async function tell(action: Extract<Action, { do: "tell" }>, hands: Hands, signal: AbortSignal): Promise<void> {
   const running = hands.running.get(action.lane);
   if (running === undefined) return;
-  const arrived = new Promise<void>((resolve) => {
-    running.delivered.set(action.directive, resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  const arrived = new Promise<void>((resolve) => running.delivered.set(action.directive, resolve));
+  const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  const over = Promise.race([running.ended, aborted]);
+  await Promise.race([running.begun, over]);
+  if (signal.aborted) return;
   const delivery = await running.session.say(action.directive, action.text);
-  await (delivery === "now" ? Promise.race([arrived, running.ended]) : running.ended);
+  await (delivery === "now" ? Promise.race([arrived, over]) : over);
 }

@@ -29,7 +29,6 @@ export interface Track {
   struggling: number;
   /** Index of the next rung of the ladder; 0 after progress. */
   rung: number;
-  lastProgress: number;
   failingCounts: number[];
 }
 
@@ -53,7 +52,6 @@ export function emptyTrack(before?: Track): Track {
     signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
     struggling: 0,
     rung: 0,
-    lastProgress: 0,
     failingCounts: before?.failingCounts ?? [],
   };
 }
@@ -111,10 +109,7 @@ export function trackIteration(track: Track, m: Measured): void {
   const failing = failingSet(m.verdicts);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
-  if (progress) {
-    track.rung = 0;
-    track.lastProgress = m.iteration;
-  }
+  if (progress) track.rung = 0;
   if (failing !== undefined) {
     track.failing = failing.join("\n");
     track.failingCounts = [...track.failingCounts, failing.length].slice(-20);

@@ -1,8 +1,13 @@
-/** Joins prompt parts under a cap each and one for the whole, and says what was included and what was left out. */
+/**
+ * What goes into a prompt: parts under a cap each and one for the whole, with a list of what was included and what was
+ * left out.
+ */
 import type { FactOf } from "../events.ts";
-import type { PromptPart } from "./actions.ts";
+import type { PromptPart, TurnAction } from "./actions.ts";
+import type { Judgement, LaneState } from "./state.ts";
 
-const MAX_PROMPT_BYTES = 128 * 1024;
+/** Enough for the words of people at their longest and every other part at its cap. */
+const MAX_PROMPT_BYTES = 272 * 1024;
 
 type Manifest = FactOf<"turn-start">["prompt"]["parts"];
 
@@ -41,4 +46,12 @@ export function joinParts(
     left -= bytes + 2;
   }
   return { text: texts.join("\n\n"), parts: manifest };
+}
+
+/** The iteration before: in the first prompt of the next, and again where that may not have reached this session. */
+export function lastJudgement(lane: LaneState, { attempt, session }: TurnAction): Judgement | undefined {
+  const { iteration, change, decision, ended, last } = lane;
+  if (attempt === 1) return { iteration, change, decision };
+  const isKnown = session.mode === "continue" && ended !== undefined && ended.usage.requests > 0;
+  return isKnown ? undefined : last;
 }

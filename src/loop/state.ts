@@ -42,9 +42,14 @@ export interface HandOver {
   title: string;
 }
 
-export type Recorded = Pick<FactOf<"change-recorded">, "snapshot" | "tree" | "judged" | "by" | "iteration"> & {
+export type Recorded = Pick<
+  FactOf<"change-recorded">,
+  "snapshot" | "tree" | "judged" | "by" | "iteration" | "epoch"
+> & {
   elapsed: number;
   changed: boolean;
+  /** What it is a change of: the state that was there before it. */
+  before: { snapshot: number; judged: string };
   refused?: string;
 };
 
@@ -61,6 +66,13 @@ export interface IterationRecord {
   usd: number | null;
   estimated: boolean;
   rule: string;
+}
+
+/** How an iteration was judged and closed. */
+export interface Judgement {
+  iteration: number;
+  change: Recorded | undefined;
+  decision: FactOf<"decision-made"> | undefined;
 }
 
 export interface LaneState {
@@ -81,12 +93,14 @@ export interface LaneState {
   head?: Recorded;
   /** The change of this iteration, once recorded. */
   change?: Recorded;
-  checksTried: Map<string, number>;
+  /** In this iteration, with the seq of the last try. */
+  checksTried: Map<string, { times: number; seq: number }>;
   remembered: boolean;
   decision?: FactOf<"decision-made">;
+  /** Of the iteration before this one. */
+  last?: Judgement;
   /** Snapshot the files must be put back to before anything else. */
   restoreTo?: number;
-  restoredNote?: string;
   effect?: FactOf<"effect-intended">;
   /** What is to be handed to the user and is not yet. */
   handOver?: HandOver;
@@ -215,13 +229,22 @@ export function laneOf(state: RunState, lane: string): LaneState {
   return found;
 }
 
-/** Words of people that have not reached the model yet, oldest first. */
+/** The longest text a directive can have, in UTF-8: what one prompt holds of people's words. */
+export const MAX_SAID_BYTES = 3 * 65_536;
+
+/**
+ * Words of people that have not reached the model yet, oldest first, as many as one prompt holds whole: what is cut off
+ * would be called delivered.
+ */
 export function pendingSays(state: RunState): { id: string; text: string }[] {
-  return [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
+  let left = MAX_SAID_BYTES;
+  const says = [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
     if (delivered !== undefined) return [];
     if (directive.kind === "say") return [{ id, text: directive.text }];
     if (directive.kind === "answer")
       return [{ id, text: `Answer to your question ${directive.question}: ${directive.text}` }];
     return [];
   });
+  const tooMany = says.findIndex(({ text }, n) => (left -= Buffer.byteLength(text)) < 0 && n > 0);
+  return tooMany === -1 ? says : says.slice(0, tooMany);
 }

@@ -3,8 +3,9 @@
  * same function as a living one, there is no resume code.
  */
 import type { Action, Now, Recipe } from "./actions.ts";
-import { haltReason } from "./iterate.ts";
-import type { DirectiveState, RunState } from "./state.ts";
+import { throttledUntil } from "./budget.ts";
+import { haltReason, THROTTLE } from "./iterate.ts";
+import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
 
 export interface Wanted {
   actions: Map<string, Action>;
@@ -22,7 +23,7 @@ export function wanted(recipe: Recipe, state: RunState, now: Now): Wanted {
 function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   const orphans = findOut(state);
   if (orphans.length > 0) return orphans;
-  const lane = "main";
+  const lane = MAIN_LANE;
   const prepared = [...state.lanes.values()].some((l) => l.head !== undefined);
   if (!prepared) return [{ do: "prepare", key: "prepare", lane, why: "first effect of a run" }];
   const receipts = directiveActions(state);
@@ -64,6 +65,7 @@ function waitOver(state: RunState, now: Now): string | undefined {
   if (drivenMs !== undefined && now.elapsed >= drivenMs) return "budget:time";
   if (wait.until !== null && now.wall >= wait.until) return "over";
   if (wait.untilElapsed !== null && now.elapsed >= wait.untilElapsed) return "over";
+  if (wait.wait.startsWith(THROTTLE) && throttledUntil(state, now.wall) === undefined) return "over";
   const hurried = [...state.directives.values()].some((d) => d.directive.kind === "resume" && d.receivedSeq > wait.seq);
   return hurried ? "directive:resume" : undefined;
 }
@@ -75,7 +77,7 @@ function directiveActions(state: RunState): Action[] {
 
 function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState): Action | undefined {
   const running = [...state.lanes.values()].find((lane) => lane.open !== undefined);
-  const lane = running?.lane ?? "main";
+  const lane = running?.lane ?? MAIN_LANE;
   const deliver = (how: string): Action => ({
     do: "deliver",
     key: `deliver/${id}`,
@@ -86,11 +88,12 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
   });
   switch (directive.kind) {
     case "say":
-      // What cannot go into the running turn stands in the next prompt; delivery is recorded by that turn.
-      if (directive.when === "next" || running === undefined) return undefined;
+      // What cannot go into the running turn stands in the next prompt, or in this turn's own; that turn records it.
+      if (directive.when === "next" || running?.open === undefined) return undefined;
+      if (running.open.fact.directives.includes(id)) return undefined;
       return {
         do: "tell",
-        key: `tell/${id}/${running.open?.fact.turn}`,
+        key: `tell/${id}/${running.open.fact.turn}`,
         lane,
         why: "say now",
         directive: id,
@@ -100,7 +103,7 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
       return undefined;
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;
-      return deliver(duringTurn === null ? "no turn was running" : `turn ${duringTurn} interrupted`);
+      return deliver(interruption(state, duringTurn));
     case "pause":
       return deliver("no new turn starts");
     case "resume":
@@ -124,6 +127,13 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
   }
 }
 
+/** It may have been done before the interrupt reached it. */
+function interruption(state: RunState, turn: number | null): string {
+  if (turn === null) return "no turn was running";
+  const ended = [...state.lanes.values()].find((lane) => lane.ended?.turn === turn)?.ended;
+  return ended?.outcome.is === "interrupted" ? `turn ${turn} interrupted` : `turn ${turn} had ended`;
+}
+
 function wakeAt(state: RunState): Wanted["wakeAt"] {
   const times = [state.wait?.untilElapsed ?? null, state.limits.drivenMs ?? null].filter((t) => t !== null);
   return { wall: state.wait?.until ?? null, elapsed: times.length === 0 ? null : Math.min(...times) };
@@ -134,5 +144,5 @@ function because(state: RunState, now: Now): string {
     const reason = haltReason(state, lane, now);
     if (reason !== undefined) return reason;
   }
-  return state.stop === undefined ? "not wanted any more" : "directive:stop";
+  return state.stop === undefined ? "driver:not wanted any more" : "directive:stop";
 }

@@ -16,7 +16,7 @@ it("does not sleep for nothing, a negative time or after an abort", async () => 
   await systemClock.sleep(1e9, AbortSignal.abort());
 });
 
-it("sleeps beyond the longest timer, wakes when aborted and leaves no listener or timer", async () => {
+it("sleeps beyond the longest timer, wakes when aborted and leaves no listener or timer (row 10)", async () => {
   const timers = vi.spyOn(globalThis, "setTimeout");
   const abort = new AbortController();
   let awake = false;

@@ -42,7 +42,7 @@ async function makePipe(): Promise<Pipe | undefined> {
     folder = mkdtempSync(join(tmpdir(), "pawl-pipe-"));
     const path = join(folder, "pipe");
     fault("spawn");
-    const child = spawn(MKFIFO, ["-m", "600", path], { stdio: "ignore" });
+    const child = spawn(MKFIFO, ["-m", "600", path], { stdio: "ignore", detached: true });
     const [code] = (await once(child, "exit")) as [number | null];
     if (code !== 0) return undefined;
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -108,7 +108,7 @@ describe("runProcess", () => {
     expect(await sh("echo a", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, outputBytes: 0 });
   });
 
-  it("finishes when a child keeps the output open after the end, and ends that child (F11)", async () => {
+  it("finishes when a child keeps the output open after the end, and ends that child (F11, row 22)", async () => {
     const run = newRun();
     const script = "echo result; (trap '' TERM HUP; sleep 60) & setsid sh -c 'sleep 60 & sleep 60' & exit 4";
     const record = await sh(script, { run });

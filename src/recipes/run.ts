@@ -7,7 +7,8 @@ import { promiseTag } from "../loop/claim.ts";
 import { judged } from "../loop/decide.ts";
 import { iterate } from "../loop/iterate.ts";
 import { BLOCK_AFTER_FAILURES, type Lesson } from "../loop/memory.ts";
-import { mainLane, pendingSays, type LaneState, type RunState } from "../loop/state.ts";
+import { lastJudgement } from "../loop/prompt.ts";
+import { mainLane, MAX_SAID_BYTES, pendingSays, type Judgement, type LaneState, type RunState } from "../loop/state.ts";
 
 const KIB = 1024;
 const MAX_LESSONS_SHOWN = 8;
@@ -19,13 +20,14 @@ export const runRecipe: Recipe = {
   prompt(state, turn) {
     const lane = mainLane(state);
     const opening = turn.session.mode !== "continue";
+    const last = lastJudgement(lane, turn);
     return [
-      { name: "directives", text: directives(state), capBytes: 64 * KIB },
+      { name: "directives", text: directives(state), capBytes: MAX_SAID_BYTES + 1 * KIB },
       { name: "header", text: header(state, turn), capBytes: 1 * KIB },
       { name: "interruption", text: interruption(lane, turn), capBytes: 1 * KIB },
-      { name: "goal", text: goal(state), capBytes: opening ? 32 * KIB : 2 * KIB },
-      { name: "verdicts", text: verdicts(state, lane), capBytes: 12 * KIB },
-      { name: "decision", text: decision(lane), capBytes: 2 * KIB },
+      { name: "goal", text: `## Goal\n\n${state.spec.goal}`, capBytes: opening ? 32 * KIB : 2 * KIB },
+      { name: "verdicts", text: verdicts(state, last), capBytes: 12 * KIB },
+      { name: "decision", text: decision(last), capBytes: 2 * KIB },
       { name: "failure-memory", text: memory(state), capBytes: 8 * KIB },
       { name: "hand-off", text: opening ? handOff(state, lane) : "", capBytes: 6 * KIB },
       { name: "rules", text: opening ? rules(state) : reminder(state), capBytes: 4 * KIB },
@@ -49,14 +51,10 @@ function interruption(lane: LaneState, { attempt }: TurnAction): string {
   return "The last turn did not end: it was cut off. Look at what is already done in the files, and go on from there.";
 }
 
-function goal(state: RunState): string {
-  return `## Goal\n\n${state.spec.goal}`;
-}
-
 /** Of the last judged change, red ones with evidence. */
-function verdicts(state: RunState, lane: LaneState): string {
-  if (lane.decision === undefined) return "";
-  const lines = judged(state, lane).map(({ check, verdict }) => {
+function verdicts(state: RunState, last: Judgement | undefined): string {
+  if (last?.decision === undefined) return "";
+  const lines = judged(state, last).map(({ check, verdict }) => {
     switch (verdict?.is) {
       case undefined:
         return `- ${check.name}: not run`;
@@ -79,7 +77,7 @@ function verdicts(state: RunState, lane: LaneState): string {
   });
   return lines.length === 0
     ? ""
-    : `## What the checks said after iteration ${lane.iteration}\n\npawl ran these itself, on your change:\n\n${lines.join("\n")}`;
+    : `## What the checks said after iteration ${last.iteration}\n\npawl ran these itself, on your change:\n\n${lines.join("\n")}`;
 }
 
 /** Output of programs is data: indented, so that nothing in it reads as a heading or a fence of the prompt. */
@@ -90,9 +88,10 @@ const quote = (text: string): string =>
     .map((line) => `      ${line}`)
     .join("\n");
 
-function decision(lane: LaneState): string {
-  const { decision: made } = lane;
-  if (made === undefined || made.rule === "continue") return "";
+/** How a run ended before it was reopened is not the agent's business. */
+function decision(last: Judgement | undefined): string {
+  const made = last?.decision;
+  if (made === undefined || made.rule === "continue" || made.outcome !== undefined) return "";
   if (made.rule === "green-unclaimed")
     return "All checks pass. If the goal is reached in full, say so as described; if not, go on.";
   return `## Decision\n\n${made.reason}`;

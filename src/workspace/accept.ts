@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Accepted } from "../ports.ts";
 import { adopt, keepLost, type Moved } from "./adopt.ts";
-import { branchTip, pointHead, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
-import { readHead } from "./inspect.ts";
+import { branchTip, pointHead, putHeadBack, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
+import { inProgressIn, readHead } from "./inspect.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
+import { indexMark, keepStaged } from "./others-index.ts";
 import { placeOf } from "./start-branch.ts";
 import { copyIndex, putIndex } from "./user-index.ts";
 
@@ -28,8 +29,10 @@ export async function accept(lane: Lane, request: AcceptRequest): Promise<Accept
   if (branch === null) return { commit: null, branch: null, adopted: [], warnings: [] };
   const trouble = troubleWith(lane);
   if (trouble !== undefined) return await conflict(lane, { ...request, branch, warning: trouble });
+  const said = putHeadBack(lane);
   try {
-    return await handOver(lane, { request, branch });
+    const accepted = await handOver(lane, { request, branch });
+    return { ...accepted, warnings: [...said, ...accepted.warnings] };
   } catch (error) {
     const works = await lane.user.run(["rev-parse", "--git-dir"]);
     const inTheWay = error instanceof TerminalError && error.message.includes("cannot lock ref");
@@ -58,7 +61,7 @@ async function handOver(
     if (oid === undefined) continue;
     lane.memory.pending = { tree: request.tree, changes: new Map() };
     const [warnings] = await Promise.all([
-      showToUser(lane, { branch, tree: request.tree, tip: oid }),
+      showToUser(lane, { branch, tip: oid, request }),
       setRef(lane, { name: "head", oid }),
     ]);
     return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };
@@ -115,9 +118,13 @@ async function place(
 /** HEAD and index, so that the user's `git status` tells the truth. */
 async function showToUser(
   lane: Lane,
-  { branch, tree, tip }: { branch: string; tree: string; tip: string },
+  { branch, tip, request }: { branch: string; tip: string; request: AcceptRequest },
 ): Promise<string[]> {
   const head = readHead(lane.prepared.gitDir);
+  const unfinished = inProgressIn(lane.prepared.gitDir);
+  // Its own HEAD and index are what it goes on with.
+  if (unfinished === "rebase")
+    return [`a rebase is in progress: HEAD and the index are left to it; the work is on ${branch}`];
   const name = `refs/heads/${branch}`;
   if (head === undefined || !("ref" in head) || head.ref !== name) {
     const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
@@ -125,8 +132,12 @@ async function showToUser(
       return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
     await pointHead(lane, branch);
   }
-  const warning = await putIndex(await indexFor(lane, tree), placeOf(lane));
-  return warning === undefined ? [] : [warning];
+  const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
+  const warning = await putIndex(await indexFor(lane, request.tree), placeOf(lane));
+  if (unfinished !== null) said.push(`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`);
+  if (warning !== undefined) return [...said, warning];
+  lane.memory.keptIndex = lane.memory.followedIndex = indexMark(lane);
+  return said;
 }
 
 /** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */

@@ -2,11 +2,15 @@
  * What to do about a branch that somebody else moved. Its commits are copied in, which re-hashes them, before anything
  * is concluded from them; the user's own objects only tell how much there would be to copy.
  */
+import { TerminalError } from "../errors.ts";
 import { commitBytes, commitName } from "./objects.ts";
-import { keepRef, type Lane } from "./lane.ts";
+import { keepRef, placesOf, treeOf, type Lane } from "./lane.ts";
+import { treeNumbers } from "./numbers.ts";
 import { copyCommit, copyHistory, cutHistory, parseCommit, readCommit } from "./private-repository.ts";
+import { shown } from "./scan.ts";
 
 const MAX_ADOPTED_COMMITS = 2_000;
+const SHOWN_PATHS = 3;
 
 export type Moved =
   /** `parent` of our commit; `have`: what the user's repository surely holds of it. */
@@ -33,7 +37,8 @@ export async function adopt(
       warnings: [`the branch was set back to ${seen}; the run's commits are on it again`],
     };
   if (!(await mayDescend(lane, { seen, head }))) return await maybeOlder(lane, { seen, head });
-  await copyHistory({ tip: seen, known: head }, placesOf(lane));
+  // A commit that is not whole cannot be built upon.
+  if (!(await isCopied(copyHistory({ tip: seen, known: head }, placesOf(lane))))) return { is: "diverged", tip: seen };
   const commits = await commitsBetween(lane, { from: seen, to: head });
   if (commits === undefined) return { is: "diverged", tip: seen };
   await cutHistory(commits.outer, lane.layout);
@@ -43,7 +48,26 @@ export async function adopt(
     const before = (await readCommit(seen, lane.privateGit)).parents[0];
     return { is: "ours", parent: before, have: seen, adopted: adopted.filter((oid) => oid !== seen), warnings: [] };
   }
-  return { is: "ours", parent: seen, have: seen, adopted, warnings: [] };
+  return { is: "ours", parent: seen, have: seen, adopted, warnings: await undone(lane, { head, tip: seen, request }) };
+}
+
+/** What our commit takes back of theirs: it was committed after the snapshot, or changed back before it. */
+async function undone(
+  lane: Lane,
+  { head, tip, request }: { head: string; tip: string; request: Request },
+): Promise<string[]> {
+  const from = await treeOf(lane, head);
+  const [theirs, ours] = await Promise.all([
+    treeNumbers(lane.privateGit, { from, to: await treeOf(lane, tip) }),
+    treeNumbers(lane.privateGit, { from, to: request.tree }),
+  ]);
+  const judged = new Set(ours.changes.map(({ path }) => path));
+  const gone = theirs.changes.filter(({ path }) => !judged.has(path)).map(({ path }) => shown(path));
+  if (gone.length === 0) return [];
+  const names = `${gone.slice(0, SHOWN_PATHS).join(", ")}${gone.length > SHOWN_PATHS ? ` and ${gone.length - SHOWN_PATHS} more` : ""}`;
+  return [
+    `the judged tree is without what ${tip} did to ${names}: it is in the history, and in the work tree if it came later`,
+  ];
 }
 
 /** Keeps somebody's commit with its tree in pawl's repository; says where, or why not. */
@@ -58,7 +82,7 @@ export async function keepLost(lane: Lane, { commit, name }: { commit: string; n
 
 /** The first commits of a repository that had none. */
 async function adoptFirst(lane: Lane, { seen, request }: { seen: string; request: Request }): Promise<Moved> {
-  await copyCommit(seen, placesOf(lane));
+  if (!(await isCopied(copyCommit(seen, placesOf(lane))))) return { is: "diverged", tip: seen };
   const ours = await isOurs(lane, { oid: seen, request });
   const parent = ours ? (await readCommit(seen, lane.privateGit)).parents[0] : seen;
   return { is: "ours", parent, have: seen, adopted: ours ? [] : [seen], warnings: [] };
@@ -70,6 +94,17 @@ async function maybeOlder(lane: Lane, { seen, head }: { seen: string; head: stri
   const older = base !== null && (await lane.user.run(["merge-base", "--is-ancestor", seen, base])).code === 0;
   if (!older) return { is: "diverged", tip: seen };
   return { is: "ours", parent: head, have: base, adopted: [], warnings: [`the branch was set back to ${seen}`] };
+}
+
+/** On a full disk the conflict cannot be written down either, and that is told. */
+async function isCopied(copying: Promise<void>): Promise<boolean> {
+  return await copying.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof TerminalError) return false;
+      throw error;
+    },
+  );
 }
 
 async function mayDescend(lane: Lane, { seen, head }: { seen: string; head: string }): Promise<boolean> {
@@ -142,8 +177,4 @@ async function isOurs(lane: Lane, { oid, request }: { oid: string; request: Requ
   const { parents } = await readCommit(oid, lane.privateGit);
   const body = commitBytes({ ...request, parents, author: lane.prepared.author });
   return commitName(body, lane.prepared.objectFormat) === oid;
-}
-
-function placesOf(lane: Lane): Parameters<typeof copyCommit>[1] {
-  return { lane: lane.layout, view: lane.view, privateGit: lane.privateGit, userObjects: lane.prepared.objects };
 }

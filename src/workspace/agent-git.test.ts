@@ -161,6 +161,89 @@ describe("an agent that uses git itself", () => {
     expect(isClean()).toBe(true);
     expect(place.git("ls-files")).toContain("a.txt");
   });
+
+  it("stages content that no file has any more: it is kept under a ref, and said", async () => {
+    place.write("a.txt", "staged\n");
+    place.git("add", "a.txt");
+    place.write("a.txt", "on disk\n");
+    const { warnings } = await iterate(2);
+    expect(warnings).toEqual([expect.stringContaining('"a.txt" was staged with other content than on disk')]);
+    expect(place.privateGit("show", "refs/pawl/r1/main/lost/index-2:a.txt")).toBe("staged");
+    expect(isClean()).toBe(true);
+    place.write("a.txt", "on disk again\n");
+    place.git("status");
+    expect((await iterate(3)).warnings).toEqual([]);
+  });
+
+  it("tracks an ignored file by force, and untracks one: both count as with git", async () => {
+    place.write("made.log", "wanted\n");
+    place.git("add", "-f", "made.log");
+    place.git("commit", "-qm", "by the agent");
+    place.write("made.log", "wanted, changed\n");
+    expect((await iterate(2)).warnings).toEqual([]);
+    expect(place.git("show", "pawl/task:made.log")).toBe("wanted, changed");
+    place.git("rm", "-q", "--cached", "made.log");
+    await iterate(3);
+    expect(place.git("ls-tree", "--name-only", "pawl/task")).not.toContain("made.log");
+    expect(readFileSync(join(place.repo, "made.log"), "utf8")).toBe("wanted, changed\n");
+  });
+
+  it("or a person commits after the snapshot: that the judged tree is without it is said", async () => {
+    place.write("second.txt", "2\n");
+    const taken = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+    place.write("fix.txt", "by a person\n");
+    place.git("add", "fix.txt");
+    place.git("commit", "-qm", "by a person");
+    const tip = place.git("rev-parse", "HEAD");
+    const accepted = await workspace.accept({ tree: taken.judged, message: "m", at: AT, snapshot: 2 });
+    expect(accepted).toMatchObject({ adopted: [tip], warnings: [expect.stringContaining('"fix.txt"')] });
+    expect(place.git("status", "--porcelain")).toBe("?? fix.txt");
+  });
+
+  it("makes the branch a link to the user's: that one does not move", async () => {
+    const before = place.git("rev-parse", "main");
+    place.git("symbolic-ref", "refs/heads/pawl/task", "refs/heads/main");
+    place.write("second.txt", "2\n");
+    await iterate(2);
+    expect(place.git("rev-parse", "main")).toBe(before);
+    expect(place.git("show", "pawl/task:second.txt")).toBe("2");
+  });
+
+  it("puts a commit on the branch that is not whole: the work is kept and a person must look", async () => {
+    const nothing = "1".repeat(40);
+    place.write("tree", `100644 blob ${nothing}\thollow\n`);
+    const tree = place.git("-c", "alias.hollow=!git mktree --missing < tree", "hollow");
+    rmSync(join(place.repo, "tree"));
+    place.git("update-ref", "HEAD", place.git("commit-tree", "-p", "HEAD", "-m", "hollow", tree));
+    place.write("second.txt", "2\n");
+    expect(await iterate(2)).toMatchObject({ commit: null, conflict: "salvage/conflict-2" });
+    expect(place.privateGit("show", "refs/pawl/r1/main/salvage/conflict-2:second.txt")).toBe("2");
+  });
+
+  it("leaves a rebase in progress: HEAD and the index are left to it, the work is on the branch", async () => {
+    place.write("second.txt", "2\n");
+    await iterate(2);
+    place.git("-c", "sequence.editor=sed -i -e s/^pick/edit/", "rebase", "-q", "-i", "HEAD~1");
+    place.write("third.txt", "3\n");
+    expect((await iterate(3)).warnings).toEqual([expect.stringContaining("a rebase is in progress")]);
+    expect(place.git("status", "--porcelain", "-b")).toBe("## HEAD (no branch)\n?? third.txt");
+    expect(place.git("show", "pawl/task:third.txt")).toBe("3");
+  });
+
+  it("deletes HEAD: it is on the run's branch again", async () => {
+    place.git("checkout", "-q", "--detach");
+    place.git("update-ref", "-d", "HEAD");
+    expect(existsSync(join(place.repo, ".git/HEAD"))).toBe(false);
+    place.write("second.txt", "2\n");
+    expect((await iterate(2)).warnings).toEqual(["HEAD was deleted; it is on pawl/task again"]);
+    expect(isClean()).toBe(true);
+  });
+
+  it("leaves a merge in progress: that is said", async () => {
+    writeFileSync(join(place.repo, ".git/MERGE_HEAD"), `${place.git("rev-parse", "main")}\n`);
+    place.write("second.txt", "2\n");
+    expect((await iterate(2)).warnings).toEqual([expect.stringContaining("a merge is in progress")]);
+  });
 });
 
 describe("an agent that takes the repository away", () => {
@@ -219,7 +302,7 @@ describe("an agent that takes the repository away", () => {
 });
 
 describe("lock files that a dead git left in the user's repository", () => {
-  it("are removed: of the index, the branch and HEAD", async () => {
+  it("are removed: of the index, the branch and HEAD (F10)", async () => {
     place.git("checkout", "-q", "--detach");
     const locks = ["index.lock", "HEAD.lock", "refs/heads/pawl/task.lock"].map((name) =>
       join(place.repo, ".git", name),

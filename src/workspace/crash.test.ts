@@ -7,9 +7,9 @@ import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scratch, specFor, type Scratch } from "../../test/fixtures/repository.ts";
+import { figure, FULL } from "../../test/support/figure.ts";
 
 const DRIVER_TIMEOUT_MS = 60_000;
-const FULL = process.env["PAWL_CAMPAIGN"] === "full";
 const MAX_PASSED = FULL ? 4 : 0;
 const STEP = FULL ? 1 : 13;
 const MODULE = new URL("open.ts", import.meta.url).href;
@@ -103,7 +103,7 @@ describe("a driver stopped at", () => {
     ...(FULL ? [["spawn", "EMFILE"] as [string, string]] : []),
   ];
   it.each(points)(
-    "every %s by %s is followed by one that finishes with the same end",
+    "every %s by %s is followed by one that finishes with the same end (F1, F6, F10)",
     (point, how) => {
       let kills = 0;
       let passed = 0;
@@ -124,7 +124,7 @@ describe("a driver stopped at", () => {
         }
       }
       expect(kills).toBeGreaterThan(2);
-      if (FULL) process.stderr.write(`${point} ${how}: ${kills} points\n`);
+      figure("F1, F6, F10 in the workspace", { fault: `${point} ${how}`, points: kills });
     },
     600_000,
   );

@@ -3,7 +3,22 @@
  * check uses what an agent put there later. Mounting them over the workspace's own path belongs to the judged tree.
  */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import {
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  type Stats,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fault } from "../platform/faults.ts";
 import { rename } from "../platform/files.ts";
@@ -20,10 +35,13 @@ export async function copyDependencies(git: Git, to: string): Promise<string[]> 
   const listed = await git.run(LIST);
   if (listed.code !== 0) throw gitFailed(LIST, listed);
   const folders = listed.stdout
-    .toString("utf8")
+    .toString("latin1")
     .split("\0")
     .filter((path) => path.endsWith("/") && FOLDERS.has(basename(path)))
-    .map((path) => path.slice(0, -1));
+    .map((path) => Buffer.from(path.slice(0, -1), "latin1"))
+    // \`cp\` could not be told another name.
+    .filter((path) => isUtf8(path))
+    .map((path) => path.toString());
   for (const folder of folders) await copyFolder({ from, to, folder });
   return folders;
 }
@@ -43,7 +61,7 @@ async function copyFolder({ from, to, folder }: { from: string; to: string; fold
 /** `cp` clones blocks where the file system can; false where it cannot do this. */
 async function copyWithSystem(from: string, to: string): Promise<boolean> {
   fault("spawn");
-  const child = spawn("cp", ["-a", "--reflink=auto", "--", from, to], { stdio: "ignore" });
+  const child = spawn("cp", ["-a", "--reflink=auto", "--", from, to], { stdio: "ignore", detached: true });
   const code = await new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null));
     child.once("close", resolve);
@@ -54,29 +72,54 @@ async function copyWithSystem(from: string, to: string): Promise<boolean> {
 
 /** A link into the workspace (npm workspaces, editable installs) must mean the tree under judgement. */
 function repointLinks(root: string, { from, to }: { from: string; to: string }): void {
-  const folders = [root];
+  const [inside, instead] = [Buffer.from(from).toString("latin1"), Buffer.from(to)];
+  const folders: Buffer[] = [Buffer.from(root)];
   for (let dir = folders.pop(); dir !== undefined; dir = folders.pop()) {
-    for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      const path = join(dir, entry.name);
+    for (const entry of readdirSync(dir, { withFileTypes: true, encoding: "buffer" })) {
+      const path = below(dir, entry.name);
       if (entry.isDirectory()) folders.push(path);
       if (!entry.isSymbolicLink()) continue;
-      const target = readlinkSync(path);
-      if (!isWithin(target, from)) continue;
+      const target = readlinkSync(path, { encoding: "buffer" }).toString("latin1");
+      if (!isWithin(target, inside)) continue;
       rmSync(path);
-      symlinkSync(join(to, target.slice(from.length)), path);
+      symlinkSync(Buffer.concat([instead, Buffer.from(target.slice(inside.length), "latin1")]), path);
     }
   }
 }
 
-/** Removes `path` but not the kept folders below it; no link is followed. */
-export function removeAround(path: string, kept: readonly string[]): void {
-  const inside = kept.filter((folder) => isWithin(folder, path));
-  if (inside.includes(path)) return;
+function below(dir: Buffer, name: Buffer): Buffer {
+  return Buffer.concat([dir, Buffer.from("/"), name]);
+}
+
+/** Removes `path` but not the kept folders below it; no link is followed. Paths are bytes: checks name files as they like. */
+export function removeAround(path: Buffer, kept: readonly Buffer[]): void {
+  const inside = kept.filter((folder) => isWithin(folder.toString("latin1"), path.toString("latin1")));
+  if (inside.some((folder) => folder.equals(path))) return;
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (inside.length === 0 || !stats.isDirectory()) {
-    rmSync(path, { recursive: true, force: true });
+    removeWhole(path, stats);
     return;
   }
-  for (const name of readdirSync(path)) removeAround(join(path, name), inside);
+  for (const name of readdirSync(path, { encoding: "buffer" })) removeAround(below(path, name), inside);
+}
+
+/** Makes folders that nobody may write or enter usable again, except the kept ones; no link is followed. */
+export function openUp(path: Buffer, kept: readonly Buffer[]): void {
+  if (kept.some((folder) => folder.equals(path))) return;
+  if ((lstatSync(path).mode & constants.S_IRWXU) !== constants.S_IRWXU) chmodSync(path, constants.S_IRWXU);
+  for (const entry of readdirSync(path, { withFileTypes: true, encoding: "buffer" }))
+    if (entry.isDirectory()) openUp(below(path, entry.name), kept);
+}
+
+/** Also what is in folders that nobody may write or enter (module caches are made so), and names that are no text. */
+function removeWhole(path: Buffer, stats: Stats): void {
+  if (!stats.isDirectory()) return unlinkSync(path);
+  if ((stats.mode & constants.S_IRWXU) !== constants.S_IRWXU) chmodSync(path, constants.S_IRWXU);
+  for (const entry of readdirSync(path, { withFileTypes: true, encoding: "buffer" })) {
+    const child = below(path, entry.name);
+    if (entry.isDirectory()) removeWhole(child, lstatSync(child));
+    else unlinkSync(child);
+  }
+  rmdirSync(path);
 }

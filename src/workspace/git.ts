@@ -3,7 +3,9 @@
  * the `-c` set that keeps an agent-written repository from running code. Every git process of this folder starts here.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { rmSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_TAG } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
 import { TerminalError } from "../errors.ts";
@@ -11,6 +13,9 @@ import { TerminalError } from "../errors.ts";
 const GIT_TIMEOUT_MS = 600_000;
 const MAX_STDOUT_BYTES = 256 * 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
+/** A file that shrinks while git has it mapped ends that git with SIGBUS; the next look finds it in another state. */
+const MAX_SHRUNK_RETRIES = 3;
+const SHRUNK_WAIT_MS = 50;
 
 /** A path below a plain file: nothing can ever be put there. */
 const NOWHERE = "/dev/null/none";
@@ -73,7 +78,9 @@ export interface GitOptions {
 }
 
 export interface GitResult {
+  /** null when a signal ended it. */
   code: number | null;
+  signal: NodeJS.Signals | null;
   stdout: Buffer;
   stderr: string;
   truncated: boolean;
@@ -83,7 +90,7 @@ type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 export interface Git {
   readonly place: GitPlace;
-  /** Any exit code is an answer. */
+  /** Any exit code is an answer; TerminalError when git was killed, unless a file shrank under it (SIGBUS). */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** The trimmed output; TerminalError when git failed. */
   need(args: readonly string[], options?: GitOptions): Promise<string>;
@@ -92,10 +99,20 @@ export interface Git {
 }
 
 export function openGit(place: GitPlace): Git {
-  const run = async (args: readonly string[], options: GitOptions = {}): Promise<GitResult> => {
+  const once = async (args: readonly string[], options: GitOptions): Promise<GitResult> => {
     const child = start(place, args, options.input === undefined ? "ignore" : "pipe");
     feed(child, options.input);
     return await collect(child, options.maxBytes ?? MAX_STDOUT_BYTES);
+  };
+  const run = async (args: readonly string[], options: GitOptions = {}): Promise<GitResult> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const result = await once(args, options);
+      if (result.signal !== "SIGBUS") return answered(args, result);
+      // An index that is named is pawl's own and has one user at a time.
+      if (place.index !== undefined) rmSync(`${place.index}.lock`, { force: true });
+      if (attempt === MAX_SHRUNK_RETRIES) return result;
+      await sleep(SHRUNK_WAIT_MS);
+    }
   };
   return {
     place,
@@ -134,8 +151,14 @@ function startAfter(source: Child, { git, args }: { git: Git; args: readonly str
   }
 }
 
+/** A git that was killed has said nothing: no output must not be taken for "there is none". */
+export function answered(args: readonly string[], result: GitResult): GitResult {
+  if (result.signal !== null && !result.truncated) throw gitFailed(args, result);
+  return result;
+}
+
 export function gitFailed(args: readonly string[], result: GitResult): TerminalError {
-  const said = result.stderr.trim().split("\n").slice(-3).join("; ") || `exit ${result.code}`;
+  const said = result.stderr.trim().split("\n").slice(-3).join("; ") || (result.signal ?? `exit ${result.code}`);
   return new TerminalError(`git ${args[0]} failed: ${said}`, {
     hint: "Nothing was lost: snapshots are in pawl's own repository. Look at the disk and the repository, then resume.",
   });
@@ -147,7 +170,8 @@ function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore
     `--git-dir=${place.gitDir}`,
     ...(place.workTree === undefined ? [] : [`--work-tree=${place.workTree}`]),
   ];
-  const options = { cwd: place.workTree ?? place.home, env: environmentOf(place) };
+  // In a group of its own: a Ctrl-C or a closed terminal is told to pawl, which lets its git finish.
+  const options = { cwd: place.workTree ?? place.home, env: environmentOf(place), detached: true };
   const whole = [...HARDENED, ...SYNC[place.sync ?? "many"], "--literal-pathspecs", ...placed, ...args];
   // Two calls, for the types tell apart by the literal whether there is a stdin.
   if (stdin === "ignore") return spawn("git", whole, { ...options, stdio: ["ignore", "pipe", "pipe"] });
@@ -205,11 +229,11 @@ export async function collect(
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), GIT_TIMEOUT_MS);
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
+    const { code, signal } = await new Promise<Pick<GitResult, "code" | "signal">>((resolve, reject) => {
       child.once("error", reject);
-      child.once("close", resolve);
+      child.once("close", (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal }));
     });
-    return { code, stdout: Buffer.concat(chunks), stderr: Buffer.concat(errors).toString("utf8"), truncated };
+    return { code, signal, stdout: Buffer.concat(chunks), stderr: Buffer.concat(errors).toString("utf8"), truncated };
   } catch (error) {
     throw new TerminalError(`git could not be started: ${error instanceof Error ? error.message : String(error)}`, {
       hint: "Install git 2.36 or newer and see that the workspace still exists.",

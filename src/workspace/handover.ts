@@ -1,13 +1,15 @@
 /** The user's repository as pawl writes it: objects, one branch, HEAD. No hook runs and no setting of it names a program. */
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeDurably } from "../platform/files.ts";
 import { gitFailed, pipe, type GitResult } from "./git.ts";
-import type { Lane, Memory } from "./lane.ts";
+import type { Lane, Memory, Prepared } from "./lane.ts";
 import { commitBytes, copyLoose, readLoose, treeEntries, writeCommit, type CommitRequest } from "./objects.ts";
 import { freeLock } from "./stale-lock.ts";
 import { isWithin } from "./user-git.ts";
 
 const OID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+const HEAD_MODE = 0o644;
 /** Above it one pack is faster than single files. */
 const MAX_LOOSE_COPIES = 64;
 
@@ -26,10 +28,22 @@ export function troubleWith({ prepared }: Lane): string | undefined {
     const path = join(commonDir, name);
     if (!existsSync(path) || realpathSync(path) !== real) return `${path} was replaced by something else`;
   }
-  if (!existsSync(join(gitDir, "HEAD"))) return `${join(gitDir, "HEAD")} was deleted`;
+  if (!existsSync(join(gitDir, "HEAD")) && !isHeadMissing(prepared)) return `${join(gitDir, "HEAD")} leads nowhere`;
   let parent = dirname(join(commonDir, "refs/heads", branch ?? ""));
   while (!existsSync(parent)) parent = dirname(parent);
   return isWithin(realpathSync(parent), refs) ? undefined : `${parent} leads out of the repository`;
+}
+
+/** Without it git sees no repository at all; `git update-ref -d HEAD` on a detached one removes it. Says what was done. */
+export function putHeadBack({ prepared }: Lane): string[] {
+  const branch = prepared.branch ?? prepared.base.branch;
+  if (branch === null || !isHeadMissing(prepared)) return [];
+  writeDurably(join(prepared.gitDir, "HEAD"), `ref: refs/heads/${branch}\n`, HEAD_MODE);
+  return [`HEAD was deleted; it is on ${branch} again`];
+}
+
+function isHeadMissing({ gitDir }: Prepared): boolean {
+  return lstatSync(join(gitDir, "HEAD"), { throwIfNoEntry: false }) === undefined;
 }
 
 export async function branchTip(lane: Lane, branch: string): Promise<string | undefined> {
@@ -54,7 +68,8 @@ export async function updateBranch(
   { branch, to, from, why }: { branch: string; to: string; from: string | undefined; why: string },
 ): Promise<boolean> {
   const nothing = "0".repeat(to.length);
-  const args = ["update-ref", "-m", `pawl: ${why}`, `refs/heads/${branch}`, to, from ?? nothing];
+  // A branch that was made a link to another one must not move that one.
+  const args = ["update-ref", "--no-deref", "-m", `pawl: ${why}`, `refs/heads/${branch}`, to, from ?? nothing];
   const result = await withoutStaleLocks(lane, { branch, args });
   if (result.code === 0) return true;
   if ((await branchTip(lane, branch)) === from) throw gitFailed(args, result);

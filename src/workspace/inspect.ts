@@ -59,7 +59,12 @@ export async function inspectRepository(
     if (existsSync(cwd)) throw error;
     throw new UsageError(`${cwd} does not exist`, { hint: NOT_A_REPOSITORY_HINT });
   });
-  const [bare, insideGitDir, gitDir, commonDir, format, topLevel] = where.stdout.toString("utf8").split("\n");
+  const lines = where.stdout.toString("utf8").split("\n");
+  const [bare, insideGitDir, gitDir, commonDir, format, topLevel] = lines;
+  if (lines.length > WHERE.length + 1)
+    throw new UsageError(`the path of this repository has a line break: ${JSON.stringify(cwd)}`, {
+      hint: "Rename the directory.",
+    });
   if (bare === "true")
     throw new UsageError(`${cwd} is a bare repository: there are no files to work on`, {
       hint: "Run pawl in a clone or a worktree of it.",
@@ -78,8 +83,12 @@ export async function inspectRepository(
     shallow: existsSync(join(realCommonDir, "shallow")),
     objectFormat: format === "sha256" ? "sha256" : "sha1",
     head: await headOf({ symbolic: symbolic.stdout.toString().trim(), tip: tips.stdout.toString().trim(), ...place }),
-    inProgress: PROGRESS_MARKS.find(([name]) => existsSync(join(realGitDir, name)))?.[1] ?? null,
+    inProgress: inProgressIn(realGitDir),
   };
+}
+
+export function inProgressIn(gitDir: string): InProgress | null {
+  return PROGRESS_MARKS.find(([name]) => existsSync(join(gitDir, name)))?.[1] ?? null;
 }
 
 async function headOf(about: { symbolic: string; tip: string; cwd: string; environment: Environment }): Promise<Head> {

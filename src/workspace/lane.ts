@@ -56,6 +56,9 @@ export interface Memory {
   /** What the user's branch lacks of `tree`: changed paths with their blobs. */
   pending?: { tree: string; changes: Map<string, string | null> } | undefined;
   nestedTrees: Map<string, string>;
+  /** Marks of the user's index: the one whose tracking is followed, and the one whose contents pawl holds. */
+  followedIndex?: string | undefined;
+  keptIndex?: string | undefined;
 }
 
 export function openLane(about: { layout: LaneLayout; run: string; spec: WorkspaceSpec; prepared: Prepared }): Lane {
@@ -112,6 +115,11 @@ export async function keepRef(lane: Lane, { name, oid }: { name: string; oid: st
 
 export async function treeOf(lane: Lane, oid: string): Promise<string> {
   return (await readCommit(oid, lane.privateGit)).tree;
+}
+
+/** For copying from the user's objects. */
+export function placesOf(lane: Lane): { lane: LaneLayout; view: Git; privateGit: Git; userObjects: string } {
+  return { lane: lane.layout, view: lane.view, privateGit: lane.privateGit, userObjects: lane.prepared.objects };
 }
 
 /** The workspace directory itself: one that was deleted is an empty one, one that became a link is refused. */

@@ -10,6 +10,8 @@ export interface RepositoryLayout {
   /** One per user repository. */
   root: string;
   privateGit: string;
+  /** One empty file for each worktree that pawl made. */
+  worktrees: string;
   /** Serialises what runs of one repository share: the `shallow` file, worktrees. */
   lock: string;
 }
@@ -34,7 +36,7 @@ export interface LaneLayout extends RepositoryLayout {
 
 export function repositoryLayout({ stateDir, repository }: { stateDir: string; repository: string }): RepositoryLayout {
   const root = join(stateDir, "repos", hashOf(realPath(repository)));
-  return { root, privateGit: join(root, "private.git"), lock: join(root, "lock") };
+  return { root, privateGit: join(root, "private.git"), worktrees: join(root, "worktrees"), lock: join(root, "lock") };
 }
 
 export function laneLayout(about: { stateDir: string; repository: string; run: string; lane: string }): LaneLayout {

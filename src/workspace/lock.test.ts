@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { countOf, figure } from "../../test/support/figure.ts";
 import { currentOwner } from "../platform/owner.ts";
 import { lockWorkspace, withLock, workspaceHolder } from "./lock.ts";
 
@@ -11,7 +12,8 @@ const MODULES = {
   owner: new URL("../platform/owner.ts", import.meta.url).href,
 };
 const STARTERS = 8;
-const ROUNDS = 5;
+const ROUNDS = countOf("PAWL_TEST_RACES", 5);
+const RACES_LIMIT_MS = 600_000;
 
 /** Takes the lock at a signal and tells; what is left of it on exit is a dead owner's lock. */
 const STARTER = `
@@ -69,7 +71,7 @@ describe("the workspace's lock", () => {
     expect(readdirSync(join(root, "locks"))).toEqual([]);
   });
 
-  it("is taken over from dead owners, however many, and leaves nothing behind", () => {
+  it("is taken over from dead owners, however many, and leaves nothing behind (F8)", () => {
     for (let n = 0; n < 3; n += 1) lockWorkspace({ path: root, stateDir: root, owner: dead() });
     const lock = take();
     expect(take).toThrow("is working in");
@@ -96,16 +98,23 @@ describe("the workspace's lock", () => {
     lock.release();
   });
 
-  it(`goes to exactly one of ${STARTERS} starters, also when the last owner was killed`, async () => {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const starters = await Promise.all(Array.from({ length: STARTERS }, starter));
-      const answers = await Promise.all(starters.map(async ({ go }) => await go()));
-      expect(answers.filter((answer) => answer === "won")).toHaveLength(1);
-      expect(answers.filter((answer) => answer.startsWith("UsageError another pawl (pid "))).toHaveLength(STARTERS - 1);
-      await Promise.all(starters.map(async ({ end }) => await end()));
-    }
-    take().release();
-  });
+  it(
+    `goes to exactly one of ${STARTERS} starters, also when the last owner was killed (F8)`,
+    async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const starters = await Promise.all(Array.from({ length: STARTERS }, starter));
+        const answers = await Promise.all(starters.map(async ({ go }) => await go()));
+        expect(answers.filter((answer) => answer === "won")).toHaveLength(1);
+        expect(answers.filter((answer) => answer.startsWith("UsageError another pawl (pid "))).toHaveLength(
+          STARTERS - 1,
+        );
+        await Promise.all(starters.map(async ({ end }) => await end()));
+      }
+      take().release();
+      figure("F8", { races: ROUNDS, starters: STARTERS });
+    },
+    RACES_LIMIT_MS,
+  );
 
   it("serialises short work of many", async () => {
     let inside = 0;

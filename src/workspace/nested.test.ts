@@ -118,4 +118,17 @@ describe("a submodule", () => {
     );
     expect(place.git("status", "--porcelain")).toBe("");
   });
+
+  it("that the agent committed in stays at its commit when files are restored", async () => {
+    const workspace = await openFor(place);
+    await workspace.prepare();
+    place.write("a.txt", "one more\n");
+    place.gitIn(join(place.repo, "lib"), "commit", "-q", "--allow-empty", "-m", "in lib");
+    const tip = place.gitIn(join(place.repo, "lib"), "rev-parse", "HEAD");
+    await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+    await workspace.restore(0, { salvage: "1", at: AT });
+    expect(readFileSync(join(place.repo, "a.txt"), "utf8")).toBe("one\n");
+    expect(place.gitIn(join(place.repo, "lib"), "rev-parse", "HEAD")).toBe(tip);
+    expect(place.privateGit("rev-parse", "refs/pawl/r1/main/salvage/1:lib")).toBe(tip);
+  });
 });

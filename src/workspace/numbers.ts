@@ -21,6 +21,11 @@ export const NO_NUMBERS: Numbers = { files: [], fileCount: 0, added: 0, removed:
 const NAMES = ["-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-renames"];
 const HOW = [...NAMES, "--numstat"];
 
+/** What git shows for an unmerged path: no version of it is the one. */
+export function isNoObject(oid: string): boolean {
+  return /^0+$/.test(oid);
+}
+
 /** Not `counted`: names only, which needs no file's content. */
 export async function indexNumbers(git: Git, fromTree: string, { counted = true } = {}): Promise<Numbers> {
   const how = counted ? HOW : NAMES;

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  readdirSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -53,7 +54,7 @@ async function snap(): Promise<Snapshot> {
 const at = (path: string) => join(place.repo, path);
 
 describe("odd names", () => {
-  it(`make an exact round trip: ${NAMES.length} of them through snapshot, hand-over, verify tree and restore`, async () => {
+  it(`make an exact round trip: ${NAMES.length} of them through snapshot, hand-over, verify tree and restore (A19)`, async () => {
     expect(new Set(NAMES).size).toBeGreaterThanOrEqual(100);
     for (const name of NAMES) place.write(name, `content of ${name}`);
     const { judged, warnings, fileCount } = await snap();
@@ -114,7 +115,7 @@ describe("odd names", () => {
 });
 
 describe("links, kinds and modes", () => {
-  it("links are stored as links: dangling, absolute, looping, to directories, out of the tree", async () => {
+  it("links are stored as links: dangling, absolute, looping, to directories, out of the tree (A3)", async () => {
     const links = {
       dangling: "nowhere",
       absolute: "/etc/passwd",
@@ -166,7 +167,7 @@ describe("links, kinds and modes", () => {
     expect((await workspace.verifyTree(original.judged)).tree).toBe(original.tree);
   });
 
-  it("a directory moved out and replaced by a link to it is a link, and nothing behind it is read or written", async () => {
+  it("a directory moved out and replaced by a link to it is a link, and nothing behind it is read or written (A3)", async () => {
     const outside = join(place.root, "outside");
     renameSync(at("dir"), outside);
     symlinkSync(outside, at("dir"));
@@ -272,6 +273,25 @@ describe("a verify tree", () => {
     expect(readFileSync(join(second.path, "a.txt"), "utf8")).toBe("one\n");
     for (const left of [".git", "nested", "ro"]) expect(existsSync(join(second.path, left))).toBe(false);
     expect(existsSync(join(place.home, ".gitconfig"))).toBe(true);
+  });
+
+  it("is rid of names that are no text and of folders that were closed", async () => {
+    const { judged } = await snap();
+    const first = await workspace.verifyTree(judged);
+    const odd = (dir: string) => Buffer.concat([Buffer.from(`${join(first.path, dir)}/`), Buffer.from([0xff, 0xfe])]);
+    writeFileSync(odd("."), "found by a test runner");
+    mkdirSync(odd("dir"));
+    writeFileSync(Buffer.concat([odd("dir"), Buffer.from("/x")]), "x");
+    mkdirSync(join(first.path, "cache/module"), { recursive: true });
+    writeFileSync(join(first.path, "cache/module/x"), "x");
+    for (const closed of ["cache/module", "cache", "dir"]) chmodSync(join(first.path, closed), 0o555);
+    await first.release();
+    const second = await workspace.verifyTree(judged);
+    expect(readdirSync(second.path).toSorted()).toEqual([".gitignore", "a.txt", "dir"]);
+    expect(readdirSync(join(second.path, "dir"))).toEqual(["b.txt"]);
+    chmodSync(second.path, 0o555);
+    await second.release();
+    await (await workspace.verifyTree(judged)).release();
   });
 
   it("goes from tree to tree and holds exactly each", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { workspaceContract } from "../../test/contracts/workspace.ts";
@@ -120,6 +120,9 @@ describe("a workspace on git", () => {
       "4 new or changed files",
     );
     expect(readFileSync(join(place.repo, "big"), "utf8")).toBe("small");
+    for (const name of ["1", "2", "3"]) rmSync(join(place.repo, name));
+    const next = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+    expect([next.refused, next.files.length]).toEqual([undefined, 1]);
   });
 
   it("copies dependency folders once, before the first turn, and points their links into the verify tree", async () => {

@@ -160,7 +160,7 @@ const PLANTS: Record<string, Record<string, () => void>> = {
 };
 const COUNT = Object.values(PLANTS).flatMap((group) => Object.keys(group)).length;
 
-describe(`none of ${COUNT} plants runs code`, () => {
+describe(`none of ${COUNT} plants runs code (A1, A2)`, () => {
   it.each(Object.entries(PLANTS))("%s", async (_, plants) => {
     const environment = { ...place.environment, PATH: `${place.repo}:.:${place.environment["PATH"]}` };
     const workspace = await openFor({ ...place, environment });
@@ -197,7 +197,7 @@ describe(`none of ${COUNT} plants runs code`, () => {
 });
 
 describe("outside the declared places", () => {
-  it("nothing changes over a whole run, and /dev/null stays a device", async () => {
+  it("nothing changes over a whole run, and /dev/null stays a device (A20)", async () => {
     const before = hashTree(place.home);
     const workspace = await openFor(place);
     await workspace.prepare();

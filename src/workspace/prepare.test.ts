@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -50,7 +51,7 @@ describe("a run starts", () => {
     expect(place.git("rev-parse", "pawl/task")).toBe(accepted.commit);
   });
 
-  it("with a default branch that is not main", async () => {
+  it("with a default branch that is not main (row 19)", async () => {
     place = scratch({ init: ["-b", "trunk/ÜÄ"] });
     const { base } = await oneIteration();
     expect(base.branch).toBe("trunk/ÜÄ");
@@ -98,7 +99,7 @@ describe("a dirty tree", () => {
     ]).toEqual(before);
   });
 
-  it("becomes the run's first commit with --allow-dirty, the old index a ref", async () => {
+  it("becomes the run's first commit with --allow-dirty, the old index a ref (row 17)", async () => {
     const workspace = await openFor(place, { allowDirty: true });
     const base = await workspace.prepare();
     expect(place.git("log", "--format=%an|%s", "main..pawl/task")).toBe(
@@ -111,6 +112,18 @@ describe("a dirty tree", () => {
     expect(readFileSync(join(place.repo, "untracked dir/new.txt"), "utf8")).toBe("new\n");
     const taken = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
     expect(taken).toMatchObject({ tree: base.tree, files: [] });
+  });
+
+  it("edited between a start that was cut off and the next: the first commit stays, the edit is a change", async () => {
+    const base = await (await openFor(place, { allowDirty: true })).prepare();
+    const cut = execFileSync("find", [place.stateDir, "-name", "prepared.json"], { encoding: "utf8" }).trim();
+    rmSync(cut);
+    place.write("untracked dir/new.txt", "edited since\n");
+    const workspace = await openFor(place, { allowDirty: true });
+    expect(await workspace.prepare()).toMatchObject({ commit: base.commit, tree: base.tree });
+    const taken = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+    expect(taken.files.map(({ path }) => path)).toEqual(["untracked dir/new.txt"]);
+    expect(place.git("status", "--porcelain", "-b")).toBe('## pawl/task\n M "untracked dir/new.txt"');
   });
 
   it("is left as it is with --no-commit, and is what the run starts from", async () => {
@@ -155,6 +168,28 @@ describe("a place that cannot be worked in is refused with a reason", () => {
     place.gitIn(place.root, "init", "-q", "--bare", "bare.git");
     await expect(inspect(join(place.root, "bare.git"))).rejects.toThrow("bare repository");
     await expect(inspect(join(place.repo, ".git"))).rejects.toThrow("inside a .git directory");
+  });
+
+  it("an unmerged file without a merge, as a stash that does not fit leaves it", async () => {
+    place.write("a.txt", "stashed\n");
+    place.git("stash", "-q");
+    place.write("a.txt", "other\n");
+    place.git("commit", "-qam", "other");
+    expect(() => place.git("stash", "pop")).toThrow();
+    await expect((await openFor(place, { allowDirty: true })).prepare()).rejects.toMatchObject({
+      name: "UsageError",
+      message: expect.stringContaining('"a.txt" in'),
+    });
+    expect(place.git("stash", "list")).not.toBe("");
+  });
+
+  it("a path with a line break, which git's answers cannot be told apart from", async () => {
+    const dir = join(place.root, "two\nlines");
+    place.gitIn(place.root, "init", "-q", dir);
+    await expect(inspect(dir)).rejects.toMatchObject({
+      name: "UsageError",
+      message: expect.stringContaining("line break"),
+    });
   });
 
   it("a merge or rebase in progress", async () => {

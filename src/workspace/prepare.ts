@@ -11,11 +11,11 @@ import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { copyDependencies } from "./dependencies.ts";
 import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
-import { openLane, readPrepared, type Lane, type Prepared } from "./lane.ts";
+import { openLane, placesOf, readPrepared, type Lane, type Prepared } from "./lane.ts";
 import type { LaneLayout } from "./layout.ts";
 import { EMPTY_TREE, makeDirsDurably } from "./objects.ts";
 import { copyCommit, copyObjects, initPrivateRepository } from "./private-repository.ts";
-import { indexNumbers } from "./numbers.ts";
+import { indexNumbers, isNoObject } from "./numbers.ts";
 import { NO_CAPS, scan, shown } from "./scan.ts";
 import { freezeSettings, type Frozen } from "./settings.ts";
 import { snapshotNested } from "./nested.ts";
@@ -50,7 +50,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const intended = readIntent(layout, facts, request.spec);
   const head = intended?.head ?? facts.head;
   const lane = openLane({ ...request, prepared: firstDraft({ facts, frozen, head, request }) });
-  const places = { lane: layout, view: lane.view, privateGit: lane.privateGit, userObjects: lane.prepared.objects };
+  const places = placesOf(lane);
   if (head.is !== "unborn") await copyCommit(head.commit, places);
   takeUserIndex(layout, facts);
   const staged = await stagedChanges(lane);
@@ -153,7 +153,12 @@ function takeUserIndex(layout: LaneLayout, { gitDir }: RepositoryFacts): void {
 
 /** What the user's index holds that HEAD does not; the new blobs are copied in, or pawl's index would be hollow. */
 async function stagedChanges(lane: Lane): Promise<{ path: string; blob: string | null }[]> {
-  return (await indexNumbers(lane.view, lane.prepared.base.tree, { counted: false })).changes;
+  const { changes } = await indexNumbers(lane.view, lane.prepared.base.tree, { counted: false });
+  const unmerged = changes.find(({ blob }) => blob !== null && isNoObject(blob));
+  if (unmerged === undefined) return changes;
+  throw new UsageError(`${shown(unmerged.path)} in ${lane.spec.path} is unmerged`, {
+    hint: "Resolve the conflict and `git add` the file first; an unfinished `git stash pop` leaves one, too.",
+  });
 }
 
 async function makeIntent(lane: Lane, { head, staged }: { head: Head; staged: string[] }): Promise<Intent> {

@@ -53,7 +53,8 @@ export async function copyCommit(commit: string, places: CopyPlaces): Promise<vo
         hint: "Run `git fsck` in the repository; in a partial clone fetch all files first.",
       },
     );
-  await writeRef(lane.privateGit, { name: LAST_BASE, oid: commit });
+  // Runs of one repository that begin at the same time all write it.
+  await withLock(lane.lock, async () => await writeRef(lane.privateGit, { name: LAST_BASE, oid: commit }));
 }
 
 /** Every commit of `tip` that `known` does not reach, with trees and files. */

@@ -2,7 +2,7 @@
  * Makes the workspace equal to a tree again. What is there first becomes a salvage ref, ignored files that would be
  * written over included; other ignored files stay. git's own checkout code writes, which follows no link out of the tree.
  */
-import { readdirSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
 import { TerminalError } from "../errors.ts";
 import { rename } from "../platform/files.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
@@ -29,10 +29,13 @@ export async function restore(
   const taken = await takeTree(lane.view, { caps: NO_CAPS, knownTree: known });
   await snapshotNested(lane, { found: taken.scan.nested, name, at, caps: NO_CAPS });
   const coming = await arrivals(lane, { from: taken.tree, to: tree });
+  await refuseUnreadable(lane, { unreadable: taken.scan.unreadable, coming });
   moveNestedAside(lane, { nested: taken.scan.nested, coming, name });
   const inTheWay = obstacles(lane.spec.path, coming);
-  if (inTheWay.length > 0) await updateIndex(lane.view, { update: inTheWay, drop: [] });
-  const current = inTheWay.length > 0 ? await lane.view.need(["write-tree"]) : taken.tree;
+  const left = inTheWay.length > 0 ? await updateIndex(lane.view, { update: inTheWay, drop: [] }) : undefined;
+  const raw = [...taken.leftOut, ...(left?.paths ?? [])];
+  if (raw.length > 0) await addRaw(lane, raw);
+  const current = left !== undefined || raw.length > 0 ? await lane.view.need(["write-tree"]) : taken.tree;
   await keepCurrent(lane, { current, target: tree, name, at });
   await checkOut(lane, tree);
   lane.memory.indexTree = tree;
@@ -58,10 +61,56 @@ async function keepCurrent(
   await keepRef(lane, { name: name.replace("salvage/", "lost/"), oid: await make() });
 }
 
+/** Before anything is written over: what nobody can read nobody can keep. */
+async function refuseUnreadable(
+  lane: Lane,
+  { unreadable, coming }: { unreadable: readonly RawPath[]; coming: readonly RawPath[] },
+): Promise<void> {
+  if (unreadable.length === 0) return;
+  const tracked = new Set([...(await entriesOf(lane)).map(({ path }) => path), ...coming]);
+  const lost = unreadable.filter((path) => tracked.has(path));
+  if (lost.length === 0) return;
+  throw new TerminalError(`${lost.map(shown).slice(0, 3).join(", ")} cannot be read, so it cannot be salvaged`, {
+    hint: "Make it readable (chmod u+r), or remove it, then do this again; nothing was changed.",
+  });
+}
+
+/** What git could not take in goes into the salvage byte for byte, past every filter. */
+async function addRaw(lane: Lane, paths: readonly RawPath[]): Promise<void> {
+  const lines: string[] = [];
+  for (const path of paths) {
+    const stats = look(lane.spec.path, path);
+    if (stats?.isFile() !== true) continue;
+    const oid = await lane.view.need(["hash-object", "-w", "--stdin"], { input: readPlain(lane.spec.path, path) });
+    lines.push(`${(stats.mode & constants.S_IXUSR) === 0 ? "100644" : "100755"} ${oid}\t${path}\0`);
+  }
+  const input = Buffer.from(lines.join(""), "latin1");
+  await lane.view.need(["update-index", "--add", "--replace", "-z", "--index-info"], { input });
+}
+
+function readPlain(root: string, path: RawPath): Buffer {
+  const fd = openSync(absolute(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function entriesOf(lane: Lane): Promise<{ mode: string; path: RawPath }[]> {
+  const listed = await lane.view.run(["ls-files", "-z", "-s"]);
+  const lines = listed.stdout.toString("latin1").split("\0").filter(Boolean);
+  return lines.map((line) => ({ mode: line.slice(0, line.indexOf(" ")), path: line.slice(line.indexOf("\t") + 1) }));
+}
+
 async function checkOut(lane: Lane, tree: string): Promise<void> {
   await lane.view.need(["read-tree", "--reset", "-u", tree]);
   const left = await scan(lane.view, NO_CAPS);
-  const wrong = [...left.update, ...left.drop];
+  const different = [...left.update, ...left.drop];
+  if (different.length === 0) return;
+  // A submodule is a repository of its own: which commit is checked out there is not pawl's to change.
+  const links = (await entriesOf(lane)).filter(({ mode }) => mode === "160000").map(({ path }) => path);
+  const wrong = different.filter((path) => !links.includes(path));
   if (wrong.length === 0) return;
   throw new TerminalError(`${wrong.map(shown).slice(0, 3).join(", ")} could not be restored in ${lane.spec.path}`, {
     hint: "See who owns these files and whether something still writes them, then resume; the salvage is safe.",

@@ -6,7 +6,7 @@ import type { FileChange } from "../events.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { diffTrees } from "./diff.ts";
-import { branchTip, sendCommit, troubleWith, updateBranch } from "./handover.ts";
+import { branchTip, putHeadBack, sendCommit, troubleWith, updateBranch } from "./handover.ts";
 import { commit, getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout } from "./layout.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -81,6 +81,7 @@ async function branchAt(
   const trouble = troubleWith(target);
   if (trouble !== undefined)
     throw new UsageError(`no branch can be made: ${trouble}`, { hint: "Repair the repository first." });
+  putHeadBack(lane);
   if ((await branchTip(target, branch)) !== undefined)
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });
   const { origin, author } = lane.prepared;

@@ -22,10 +22,14 @@ export interface Scan {
   drop: RawPath[];
   /** Untracked directories with a repository of their own. */
   nested: RawPath[];
+  /** Files that may not be read, so nobody can keep them. */
+  unreadable: RawPath[];
   warnings: string[];
   refused?: string;
 }
 
+/** What git says of a folder that it may not enter, and then leaves out. */
+export const CLOSED = /^warning: could not open directory '(.*)': /gm;
 const LIST = ["ls-files", "-z", "-m", "-o", "-d", "--exclude-standard", "--deduplicate"];
 /** Names of files beyond the cap are not worth reading. */
 const MAX_PATH_BYTES = 4096;
@@ -33,18 +37,27 @@ const MAX_SHOWN = 200;
 const MIN_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 
-export async function scan(git: Git, caps: Caps): Promise<Scan> {
+/** `follow`: ignored files that count all the same, and tracked ones that do not any more. */
+export async function scan(
+  git: Git,
+  caps: Caps,
+  follow: Pick<Scan, "update" | "drop"> = { update: [], drop: [] },
+): Promise<Scan> {
   const maxBytes = Math.min(Math.max(caps.maxFiles * MAX_PATH_BYTES, MIN_LIST_BYTES), MAX_LIST_BYTES);
   const listed = await git.run(LIST, { maxBytes });
   if (listed.truncated) return { ...nothing(), refused: "the workspace lists more files than can be read" };
   if (listed.code !== 0) throw gitFailed(LIST, listed);
-  const paths = new Set(listed.stdout.toString("latin1").split("\0").filter(Boolean));
+  const paths = new Set([...listed.stdout.toString("latin1").split("\0").filter(Boolean), ...follow.update]);
+  for (const path of follow.drop) paths.delete(path);
   if (paths.size > caps.maxFiles)
     return {
       ...nothing(),
       refused: `${paths.size} new or changed files are more than the ${caps.maxFiles} of a snapshot`,
     };
-  return classify(paths, { root: workTreeOf(git), caps });
+  const found = classify(paths, { root: workTreeOf(git), caps });
+  for (const [, name] of listed.stderr.matchAll(CLOSED))
+    found.warnings.push(`${JSON.stringify(name)} cannot be entered; what is in it is not in the snapshot`);
+  return found.refused === undefined ? { ...found, drop: [...found.drop, ...follow.drop] } : found;
 }
 
 function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps: Caps }): Scan {
@@ -70,8 +83,12 @@ function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps
         break;
       case "file":
         bytes += stats?.size ?? 0;
-        if (isReadable(root, path)) found.update.push(path);
-        else found.warnings.push(`${shown(path)} cannot be read; its content is not in the snapshot`);
+        if (isReadable(root, path)) {
+          found.update.push(path);
+          break;
+        }
+        found.unreadable.push(path);
+        found.warnings.push(`${shown(path)} cannot be read; its content is not in the snapshot`);
         break;
       case "other":
         found.drop.push(path);
@@ -165,5 +182,5 @@ export function workTreeOf(git: Git): string {
 }
 
 function nothing(): Scan {
-  return { update: [], drop: [], nested: [], warnings: [] };
+  return { update: [], drop: [], nested: [], unreadable: [], warnings: [] };
 }

@@ -3,6 +3,7 @@ import { TerminalError } from "../errors.ts";
 import type { Snapshot } from "../ports.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
+import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import type { Caps } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
@@ -19,17 +20,23 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
-  const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known });
+  const follow = await followTracking(lane);
+  const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known, follow });
+  const parents = parent.commit === null ? [] : [parent.commit];
+  const { message, at } = about;
   if (taken.scan.refused !== undefined) {
     lane.memory.indexTree = known;
-    return refused(parent, taken.scan.refused);
+    lane.memory.followedIndex = undefined;
+    // It has its number like any other: a run that is reopened goes on from it.
+    const oid = await commit(lane, { tree: parent.tree, parents, message, at });
+    await recordRef(lane, { n, oid });
+    return refused({ commit: oid, tree: parent.tree }, taken.scan.refused);
   }
   const { tree } = taken;
   lane.memory.indexTree = tree;
   const numbers = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: tree }));
-  const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at: about.at, caps });
-  const parents = parent.commit === null ? [] : [parent.commit];
-  const oid = await commit(lane, { tree, parents, message: about.message, at: about.at });
+  const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
+  const oid = await commit(lane, { tree, parents, message, at });
   await recordRef(lane, { n, oid });
   remember(lane, { from: parent.tree, to: tree, numbers });
   const { changes: _, ...counts } = numbers;
@@ -70,11 +77,11 @@ function remember(lane: Lane, { from, to, numbers }: { from: string; to: string;
   pending.tree = to;
 }
 
-function refused(parent: { commit: string | null; tree: string }, why: string): Snapshot {
+function refused({ commit, tree }: { commit: string; tree: string }, why: string): Snapshot {
   return {
-    commit: parent.commit ?? parent.tree,
-    tree: parent.tree,
-    judged: parent.tree,
+    commit,
+    tree,
+    judged: tree,
     files: [],
     fileCount: 0,
     added: 0,

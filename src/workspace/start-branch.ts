@@ -1,8 +1,11 @@
 /** The run's branch in the user's repository: made at the base, or at a first commit of what was uncommitted. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { branchTip, pointHead, sendCommit, updateBranch } from "./handover.ts";
-import type { Head } from "./inspect.ts";
-import { commit, getRef, setRef, type Lane, type Prepared } from "./lane.ts";
+import { readHead, type Head } from "./inspect.ts";
+import { commit, getRef, setRef, treeOf, type Lane, type Prepared } from "./lane.ts";
+import { withLock } from "./lock.ts";
 import { NO_CAPS } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
 import { putIndex } from "./user-index.ts";
@@ -20,23 +23,26 @@ export interface Intent {
 /** Repeatable. No file of the workspace changes. */
 export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared> {
   const found = lane.prepared.base;
-  const start = intent.dirty ? await commitDirty(lane, intent) : found;
+  const { warnings, ...start } = intent.dirty ? await commitDirty(lane, intent) : { ...found, warnings: [] };
   const { branch } = lane.prepared;
   // Without a branch the first commit is nowhere in the user's repository.
   const base = branch === null ? { ...found, tree: start.tree } : { ...found, ...start };
-  const prepared = { ...lane.prepared, base };
+  const prepared = { ...lane.prepared, base, warnings: [...lane.prepared.warnings, ...warnings] };
   if (branch === null) return prepared;
-  if (base.commit !== null) {
-    if (intent.dirty) await sendCommit(lane, { commit: base.commit, have: found.commit });
-    await makeBranch(lane, { branch, to: base.commit, from: lane.spec.commit === "current" ? found.commit : null });
-    await setRef(lane, { name: "head", oid: base.commit });
-  }
-  if (lane.spec.commit === "branch") await pointHead(lane, branch);
+  if (base.commit !== null && intent.dirty) await sendCommit(lane, { commit: base.commit, have: found.commit });
+  // Two runs that were promised the same name would undo each other's work, commit by commit.
+  await withLock(lane.layout.lock, async () => {
+    if (lane.spec.commit === "branch") refuseElsewhere(lane, branch);
+    if (base.commit !== null)
+      await makeBranch(lane, { branch, to: base.commit, from: lane.spec.commit === "current" ? found.commit : null });
+    if (lane.spec.commit === "branch") await pointHead(lane, branch);
+  });
+  if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });
   if (intent.dirty) await putIndex(lane.layout.index, placeOf(lane));
   return prepared;
 }
 
-async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string; tree: string }> {
+async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string; tree: string; warnings: string[] }> {
   const { author, base } = lane.prepared;
   const parents = base.commit === null ? [] : [base.commit];
   if (getRef(lane, "user-index") === undefined) {
@@ -44,9 +50,31 @@ async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string
     const oid = await commit(lane, { tree, parents, author, at, message: "The user's index from before the run" });
     await setRef(lane, { name: "user-index", oid });
   }
-  const { tree } = await takeTree(lane.view, { caps: NO_CAPS, knownTree: undefined });
-  const oid = tree === base.tree ? base.commit : null;
-  return { tree, commit: oid ?? (await commit(lane, { tree, parents, author, at, message: DIRTY_MESSAGE })) };
+  const before = getRef(lane, "user-files");
+  if (before !== undefined) {
+    // An earlier attempt was cut off: what was edited since then is the first change, not another beginning.
+    const tree = await treeOf(lane, before);
+    await lane.view.need(["read-tree", "-m", tree]);
+    return { tree, commit: before, warnings: [] };
+  }
+  const { tree, warnings } = await takeTree(lane.view, { caps: NO_CAPS, knownTree: undefined });
+  const same = tree === base.tree ? base.commit : null;
+  const oid = same ?? (await commit(lane, { tree, parents, author, at, message: DIRTY_MESSAGE }));
+  await setRef(lane, { name: "user-files", oid });
+  return { tree, commit: oid, warnings };
+}
+
+/** As git itself refuses it: a branch that is checked out in two places moves under the feet of one. */
+function refuseElsewhere({ prepared }: Lane, branch: string): void {
+  const linked = join(prepared.commonDir, "worktrees");
+  const names = existsSync(linked) ? readdirSync(linked) : [];
+  for (const gitDir of [prepared.commonDir, ...names.map((name) => join(linked, name))]) {
+    const head = gitDir === prepared.gitDir ? undefined : readHead(gitDir);
+    if (head === undefined || !("ref" in head) || head.ref !== `refs/heads/${branch}`) continue;
+    throw new UsageError(`the branch ${branch} is checked out in another worktree (${gitDir})`, {
+      hint: "Give another name with --branch, or start again; see `git worktree list`.",
+    });
+  }
 }
 
 async function makeBranch(

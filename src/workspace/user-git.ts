@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { existsSync, realpathSync } from "node:fs";
 import { fault } from "../platform/faults.ts";
-import { collect, type GitResult } from "./git.ts";
+import { answered, collect, type GitResult } from "./git.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,10 +37,12 @@ export async function userGit(
       GIT_NO_REPLACE_OBJECTS: "1",
     },
     stdio: ["pipe", "pipe", "pipe"],
+    // As in git.ts: a Ctrl-C is for pawl.
+    detached: true,
   });
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
-  return await collect(child, MAX_BYTES);
+  return answered(args, await collect(child, MAX_BYTES));
 }
 
 /** PATH without what an agent could write: relative entries and those inside the workspace. */

@@ -2,12 +2,13 @@
  * The directory checks run in: exactly one tree, written from an index of its own, with no link to any repository. It
  * is brought from tree to tree, so a check costs what changed; what checks leave behind is removed before the next.
  */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { VerifyTree } from "../ports.ts";
-import { removeAround } from "./dependencies.ts";
+import { openUp, removeAround } from "./dependencies.ts";
 import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
+import { absolute, CLOSED } from "./scan.ts";
 import { clearOwnLock } from "./take-tree.ts";
 
 /** Every untracked path, whole directories as one; ignored ones too. */
@@ -21,7 +22,7 @@ export interface VerifyTrees {
 export function verifyTrees(lane: Lane): VerifyTrees {
   const path = lane.layout.verify;
   const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, sync: "none" });
-  const kept = lane.prepared.dependencies.map((folder) => join(path, folder));
+  const kept = lane.prepared.dependencies.map((folder) => Buffer.from(join(path, folder)));
   let at: string | undefined;
   let cleaning: Promise<void> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -36,6 +37,7 @@ export function verifyTrees(lane: Lane): VerifyTrees {
     if ((await git.run(args)).code !== 0) {
       // Its index is not synced to disk: one torn by a power loss is written anew.
       rmSync(lane.layout.verifyIndex, { force: true });
+      openUp(Buffer.from(path), kept);
       await clean(git, { path, kept });
       await git.need(args);
     }
@@ -67,12 +69,26 @@ export function verifyTrees(lane: Lane): VerifyTrees {
   };
 }
 
-async function clean(git: Git, { path, kept }: { path: string; kept: readonly string[] }): Promise<void> {
-  rmSync(join(path, ".git"), { recursive: true, force: true });
-  if (!existsSync(path)) return;
+/** Folders that a check closed are opened: what is in them would stay. */
+async function clean(git: Git, place: { path: string; kept: readonly Buffer[] }): Promise<void> {
+  if (!existsSync(place.path)) return;
+  chmodSync(place.path, constants.S_IRWXU);
+  try {
+    if (await isCleaned(git, place)) return;
+  } catch (error) {
+    if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+  openUp(Buffer.from(place.path), place.kept);
+  await isCleaned(git, place);
+}
+
+/** False when there are folders that cannot be looked into. */
+async function isCleaned(git: Git, { path, kept }: { path: string; kept: readonly Buffer[] }): Promise<boolean> {
+  removeAround(Buffer.from(join(path, ".git")), []);
   const listed = await git.run(LEFTOVERS);
   // An index that cannot be read is found and replaced by whoever writes the tree next.
-  if (listed.code !== 0) return;
-  for (const name of listed.stdout.toString("utf8").split("\0").filter(Boolean))
-    removeAround(join(path, name.replace(/\/$/, "")), kept);
+  if (listed.code !== 0) return true;
+  for (const name of listed.stdout.toString("latin1").split("\0").filter(Boolean))
+    removeAround(absolute(path, name.replace(/\/$/, "")), kept);
+  return listed.stderr.search(CLOSED) < 0;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
@@ -75,6 +75,66 @@ describe("worktrees", () => {
     expect(existsSync(at("clean"))).toBe(false);
     expect((await cleanWorktrees({ ...where(), names: ["dirty"], force: true })).removed).toEqual(["dirty"]);
     expect(place.git("worktree", "list")).not.toMatch(/clean|dirty/);
+  });
+
+  it("carry runs that begin at once from different commits", async () => {
+    const names = Array.from({ length: AT_ONCE }, (_, n) => `w${n}`);
+    const paths: string[] = [];
+    for (const name of names) {
+      place.git("commit", "-q", "--allow-empty", "-m", name);
+      paths.push((await createWorktree({ ...where(), name })).path);
+    }
+    const begun = names.map(async (run, n) => {
+      const workspace = await openFor(place, { run, path: paths[n] ?? "", branch: `pawl/${run}` });
+      return await workspace.prepare();
+    });
+    expect(await Promise.all(begun)).toHaveLength(AT_ONCE);
+  });
+
+  it("never share a branch: the second run that was promised the name is refused", async () => {
+    const [one, two] = [
+      await createWorktree({ ...where(), name: "one" }),
+      await createWorktree({ ...where(), name: "two" }),
+    ];
+    const open = async ({ name, path }: { name: string; path: string }) => await openFor(place, { run: name, path });
+    const [first, second] = [await open(one), await open(two)];
+    const results = await Promise.allSettled([first.prepare(), second.prepare()]);
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toMatchObject({ name: "UsageError", message: expect.stringContaining("checked out") });
+    const winner = results[0]?.status === "fulfilled" ? first : second;
+    expect(await winner.prepare()).toMatchObject({ detached: true });
+  });
+
+  it("of the user's own, locked ones and missing ones stay as they are", async () => {
+    const at = (name: string) => join(place.root, "repo-worktrees", name);
+    await createWorktree({ ...where(), name: "locked" });
+    place.git("worktree", "lock", at("locked"));
+    place.git("worktree", "add", "-q", "-b", "mine", at("mine"));
+    const away = join(place.root, "away");
+    place.git("worktree", "add", "-q", "--detach", away);
+    renameSync(away, `${away}-unplugged`);
+    const { removed, kept } = await cleanWorktrees(where());
+    expect([removed, kept.map(({ name }) => name)]).toEqual([[], ["locked"]]);
+    renameSync(`${away}-unplugged`, away);
+    expect(place.gitIn(away, "status", "--porcelain")).toBe("");
+  });
+
+  it("with a submodule checked out or a merge in progress are kept", async () => {
+    const library = join(place.root, "library");
+    place.gitIn(place.root, "init", "-q", library);
+    place.gitIn(library, "commit", "-q", "--allow-empty", "-m", "lib");
+    place.git("submodule", "add", "-q", library, "lib");
+    place.git("commit", "-qm", "submodule");
+    const { path } = await createWorktree({ ...where(), name: "one" });
+    place.gitIn(path, "submodule", "update", "-q", "--init");
+    writeFileSync(join(path, "lib/work.txt"), "only here\n");
+    const { path: merging } = await createWorktree({ ...where(), name: "two" });
+    writeFileSync(join(place.gitIn(merging, "rev-parse", "--absolute-git-dir"), "MERGE_HEAD"), "");
+    expect((await cleanWorktrees(where())).kept).toEqual([
+      { name: "one", why: "a submodule is checked out in it" },
+      { name: "two", why: "a merge is in progress" },
+    ]);
   });
 
   it("are refused with a reason: a name that leads elsewhere, one that exists, no commit yet", async () => {

@@ -6,15 +6,17 @@ import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rm
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
+import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import { isBranchName } from "./branch.ts";
-import { openGit } from "./git.ts";
-import { inspectRepository } from "./inspect.ts";
+import { openGit, type Git } from "./git.ts";
+import { inspectRepository, type RepositoryFacts } from "./inspect.ts";
 import { laneLayout, repositoryLayout } from "./layout.ts";
 import { withLock, workspaceHolder } from "./lock.ts";
 import { indexNumbers } from "./numbers.ts";
-import { NO_CAPS, scan } from "./scan.ts";
+import { look, NO_CAPS, scan } from "./scan.ts";
 import { checkFilters, writeNeutralView } from "./settings.ts";
 import { trustedPath, userGit, type Environment } from "./user-git.ts";
+import { copyIndex } from "./user-index.ts";
 
 const INCLUDE_FILE = ".worktreeinclude";
 const MAX_NAME_CHARACTERS = 64;
@@ -45,11 +47,14 @@ export async function createWorktree({ name, ...place }: WorktreePlace & { name:
   return await withLock(repositoryLayout(place).lock, async () => await create(place, checked));
 }
 
-export async function listWorktrees({ repository, environment }: WorktreePlace): Promise<Worktree[]> {
+/** Those that pawl made: the user may keep others in the same place. */
+export async function listWorktrees(place: WorktreePlace): Promise<Worktree[]> {
+  const { repository, environment } = place;
   const home = homeOf(repository);
   const result = await userGit(["worktree", "list", "--porcelain", "-z"], { cwd: repository, environment });
   const records = result.stdout.toString("utf8").split("\0\0").filter(Boolean);
-  return records.map(parseRecord).filter(({ path }) => dirname(path) === home);
+  const made = records.map(parseRecord).filter(({ path }) => dirname(path) === home);
+  return made.filter(({ name }) => existsSync(markOf(place, name)));
 }
 
 /** Removes worktrees whose work is safe elsewhere: on a branch, nothing uncommitted, nobody working there. */
@@ -79,12 +84,13 @@ async function create(place: WorktreePlace, name: string): Promise<Worktree> {
     environment,
   });
   if (added.code !== 0) {
-    rmSync(path, { recursive: true, force: true });
-    await userGit(["worktree", "prune"], { cwd: repository, environment });
+    await remove(place, path);
     throw new UsageError(`the worktree could not be made: ${added.stderr.trim()}`, {
       hint: "See `git worktree list`.",
     });
   }
+  makePrivateDir(repositoryLayout(place).worktrees);
+  writeDurably(markOf(place, name), "");
   await copyIncluded(place, path);
   return { name, path: realpathSync(path), commit: facts.head.commit, branch: null };
 }
@@ -95,6 +101,16 @@ function parseRecord(record: string): Worktree {
   const path = valueOf("worktree") ?? "";
   const branch = valueOf("branch")?.replace(/^refs\/heads\//, "") ?? null;
   return { name: basename(path), path, commit: valueOf("HEAD") ?? "", branch };
+}
+
+/** Only this one: `prune` would also drop what the user has on a disk that is not mounted now. */
+async function remove({ repository, environment }: WorktreePlace, path: string): Promise<void> {
+  rmSync(path, { recursive: true, force: true });
+  await userGit(["worktree", "remove", "--force", "--", path], { cwd: repository, environment });
+}
+
+function markOf(place: WorktreePlace, name: string): string {
+  return join(repositoryLayout(place).worktrees, name);
 }
 
 async function clean(
@@ -109,10 +125,10 @@ async function clean(
       result.kept.push({ name: worktree.name, why });
       continue;
     }
-    rmSync(worktree.path, { recursive: true, force: true });
+    await remove(place, worktree.path);
+    rmSync(markOf(place, worktree.name), { force: true });
     result.removed.push(worktree.name);
   }
-  await userGit(["worktree", "prune"], { cwd: place.repository, environment: place.environment });
   return result;
 }
 
@@ -120,12 +136,23 @@ async function reasonToKeep(
   place: WorktreePlace,
   { worktree, force }: { worktree: Worktree; force: boolean },
 ): Promise<string | undefined> {
+  if (await isLocked(place, worktree)) return "it is locked; see `git worktree unlock`";
   if (!existsSync(worktree.path)) return undefined;
   const holder = workspaceHolder({ path: worktree.path, stateDir: place.stateDir });
   if (holder !== undefined) return `pid ${holder.pid} works in it`;
   if (force) return undefined;
   if (worktree.branch === null && !(await isOnBranch(place, worktree.commit))) return "its commit is on no branch";
-  return (await isUntouched(worktree, place)) ? undefined : "it has uncommitted changes";
+  const facts = await inspectRepository(worktree.path, { environment: place.environment });
+  if (facts.inProgress !== null) return `a ${facts.inProgress} is in progress`;
+  return await uncommittedIn(worktree, { facts, environment: place.environment });
+}
+
+/** git would keep it as well. */
+async function isLocked({ repository, environment }: WorktreePlace, { path }: Worktree): Promise<boolean> {
+  const result = await userGit(["worktree", "list", "--porcelain", "-z"], { cwd: repository, environment });
+  const records = result.stdout.toString("utf8").split("\0\0");
+  const lines = records.map((record) => record.split("\0")).find(([first]) => first === `worktree ${path}`) ?? [];
+  return lines.some((line) => line === "locked" || line.startsWith("locked "));
 }
 
 async function isOnBranch({ repository, environment }: WorktreePlace, commit: string): Promise<boolean> {
@@ -137,27 +164,39 @@ async function isOnBranch({ repository, environment }: WorktreePlace, commit: st
 }
 
 /** An agent wrote here, so no filter is run; what merely looks changed is kept. */
-async function isUntouched({ path, commit }: Worktree, { environment }: WorktreePlace): Promise<boolean> {
-  const facts = await inspectRepository(path, { environment });
+async function uncommittedIn(
+  { path, commit }: Worktree,
+  { facts, environment }: { facts: RepositoryFacts; environment: Environment },
+): Promise<string | undefined> {
   const home = mkdtempSync(join(tmpdir(), "pawl-clean-"));
   try {
     const layout = laneLayout({ stateDir: home, repository: path, run: "clean", lane: "main" });
     writeNeutralView(layout, { facts, environment });
+    copyIndex(join(facts.gitDir, "index"), layout.index);
     const git = openGit({
       gitDir: layout.view,
       workTree: path,
       objects: join(facts.commonDir, "objects"),
-      index: join(facts.gitDir, "index"),
+      index: layout.index,
       home: layout.home,
       globalConfig: layout.globalConfig,
       path: trustedPath(environment, path),
     });
     const found = await scan(git, NO_CAPS);
-    if (found.update.length + found.drop.length + found.nested.length > 0) return false;
-    return (await indexNumbers(git, commit, { counted: false })).changes.length === 0;
+    const different = found.update.length + found.drop.length + found.nested.length + found.warnings.length;
+    if (different > 0 || (await indexNumbers(git, commit, { counted: false })).changes.length > 0)
+      return "it has uncommitted changes";
+    // Their commits and changes are nowhere else.
+    return (await hasSubmodule(git, path)) ? "a submodule is checked out in it" : undefined;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+async function hasSubmodule(git: Git, root: string): Promise<boolean> {
+  const listed = (await git.run(["ls-files", "-z", "-s"])).stdout.toString("latin1").split("\0");
+  const links = listed.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1));
+  return links.some((link) => look(root, `${link}/.git`) !== undefined);
 }
 
 /** Ignored files that `.worktreeinclude` names (its syntax is that of .gitignore); links are not followed. */

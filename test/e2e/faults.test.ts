@@ -17,7 +17,7 @@ describe("a fault at", () => {
     ["rename", "kill", 7],
     ["rename", "EIO", 11],
   ])(
-    "%s (%s), every %i-th: no fact lost, no turn bought twice, no false end, driven again as if nothing had been",
+    "%s (%s), every %i-th: no fact lost, no turn bought twice, no false end, driven again as if nothing had been (F1, F6, row 15)",
     async (point, how, step) => {
       const { points, wrongs } = await faultEvery(point, how, { step });
       expect(wrongs).toEqual([]);
@@ -29,7 +29,7 @@ describe("a fault at", () => {
 
 describe("a full disk", () => {
   it.skipIf(process.getuid?.() !== 0)(
-    "ends with exit 5 and one clear line, and goes on where it was once there is room",
+    "ends with exit 5 and one clear line, and goes on where it was once there is room (F6)",
     async () => {
       const calm = await undisturbed();
       let filled = 0;

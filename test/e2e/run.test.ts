@@ -67,7 +67,7 @@ describe("a run", () => {
     expect((await trusting.pawl("run", "make made.txt", "--trust-promise")).code).toBe(0);
   });
 
-  it("takes a promise in tool output for no claim, ends exhausted, and goes on only under a higher limit", async () => {
+  it("takes a promise in tool output for no claim, ends exhausted, and goes on only under a higher limit (row 2)", async () => {
     const echo = [bash("echo '<promise>COMPLETE</promise>'; date +%N > made.txt"), { text: "See the output above." }];
     const { pawl } = await cliPlace({ script: byIteration({ 1: echo, 2: echo, 3: [{ text: CLAIM }] }) });
     const result = await pawl("run", "make made.txt", "--max-iterations", "2", "--json");
@@ -214,28 +214,31 @@ describe.concurrent("a provider or an agent that fails", () => {
     { what: "a hang", script: after({ hang: true }, 1), first: "timeout", waits: /timeout$/ },
     { what: "a crash of the agent", script: after(suicide, 1), first: "cut", waits: /cut$/ },
   ];
-  it.for(cases)("$what: is waited for, consumes no iteration, and the run completes", async (it, { expect }) => {
-    const { pawl, standin } = await cliPlace({ script: it.script, login: "subscription" });
-    const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
-    expect(outcomeOf(result)).toBe("verified");
-    expect(result.code).toBe(0);
-    expect(result.of("iteration-start")).toHaveLength(1);
-    expect(result.of("turn-end").map((fact) => fact.outcome.is)).toEqual([it.first, "done"]);
-    const [wait, ...more] = result.of("wait-start");
-    expect(more).toEqual([]);
-    expect(wait?.reason).toMatch(it.waits);
-    const [, again] = result.of("turn-start");
-    expect(again?.iteration).toBe(1);
-    if (typeof wait?.until === "number") expect(again?.at).toBeGreaterThanOrEqual(wait.until);
-    else expect(again?.elapsed).toBeGreaterThanOrEqual(wait?.untilElapsed ?? Number.NaN);
-    // What a half-sent answer costs is the provider's secret; all else is charged to the token.
-    if (it.what === "a dropped stream") return;
-    const billed = (standin?.requests ?? [])
-      .filter(({ answered }) => answered === "answer")
-      .map(({ billing }) => billing);
-    const spent = result.of("turn-end").map(({ usage }) => usage);
-    const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
-    expect(sum(spent.map((usage) => usage.outputTokens))).toBe(sum(billed.map((bill) => bill.outputTokens)));
-    expect(sum(spent.map((usage) => usage.cacheReadTokens))).toBe(sum(billed.map((bill) => bill.cacheReadTokens)));
-  });
+  it.for(cases)(
+    "$what: is waited for, consumes no iteration, and the run completes (F15, row 10)",
+    async (it, { expect }) => {
+      const { pawl, standin } = await cliPlace({ script: it.script, login: "subscription" });
+      const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
+      expect(outcomeOf(result)).toBe("verified");
+      expect(result.code).toBe(0);
+      expect(result.of("iteration-start")).toHaveLength(1);
+      expect(result.of("turn-end").map((fact) => fact.outcome.is)).toEqual([it.first, "done"]);
+      const [wait, ...more] = result.of("wait-start");
+      expect(more).toEqual([]);
+      expect(wait?.reason).toMatch(it.waits);
+      const [, again] = result.of("turn-start");
+      expect(again?.iteration).toBe(1);
+      if (typeof wait?.until === "number") expect(again?.at).toBeGreaterThanOrEqual(wait.until);
+      else expect(again?.elapsed).toBeGreaterThanOrEqual(wait?.untilElapsed ?? Number.NaN);
+      // What a half-sent answer costs is the provider's secret; all else is charged to the token.
+      if (it.what === "a dropped stream") return;
+      const billed = (standin?.requests ?? [])
+        .filter(({ answered }) => answered === "answer")
+        .map(({ billing }) => billing);
+      const spent = result.of("turn-end").map(({ usage }) => usage);
+      const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+      expect(sum(spent.map((usage) => usage.outputTokens))).toBe(sum(billed.map((bill) => bill.outputTokens)));
+      expect(sum(spent.map((usage) => usage.cacheReadTokens))).toBe(sum(billed.map((bill) => bill.cacheReadTokens)));
+    },
+  );
 });

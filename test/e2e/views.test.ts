@@ -167,6 +167,16 @@ it("merges facts and trace in the order of time, and sorts them out again", asyn
   recording.close();
 });
 
+it("says that nobody drives a run whose end is waited for", async () => {
+  const { place, recording } = await recorded();
+  await recording.release();
+  recording.close();
+  const following = place.start(["logs", "--follow"]);
+  await waitFor(() => following.stderr().includes("nobody drives this run now"), { what: "a word about it" });
+  following.child.kill("SIGTERM");
+  await following.done;
+});
+
 it("follows facts and trace of another process live, until the run ends", async () => {
   const { place, recording } = await recorded();
   const following = place.start(["logs", "--follow", "--json"]);

@@ -2,14 +2,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FactOf } from "../../src/events.ts";
-import { drive, type DriveOptions } from "../../src/loop/drive.ts";
 import { hasClaim } from "../../src/loop/claim.ts";
 import { diffShape } from "../../src/loop/memory.ts";
 import { capText, joinParts } from "../../src/loop/prompt.ts";
-import type { RunState } from "../../src/loop/state.ts";
-import { runRecipe } from "../../src/recipes/run.ts";
-import type { RunSpec } from "../../src/spec.ts";
-import { makeSpec, makeWorld, portsOf, startFact, type Behaviour, type World } from "../support/world.ts";
+import { live } from "../support/live.ts";
+import type { Behaviour } from "../support/sim-agent.ts";
+import { makeSpec, makeWorld, type portsOf, type World } from "../support/world.ts";
 
 const act = (lines: string[], claim = false, more: Partial<Behaviour> = {}): Behaviour => ({
   lines,
@@ -18,41 +16,6 @@ const act = (lines: string[], claim = false, more: Partial<Behaviour> = {}): Beh
   usd: 0,
   ...more,
 });
-
-async function live(
-  world: World,
-  spec: RunSpec,
-  acts: readonly Behaviour[],
-  options: {
-    passes?: (lines: readonly string[]) => boolean;
-    reopen?: DriveOptions["reopen"];
-    adjust?: (p: ReturnType<typeof portsOf>) => void;
-  } = {},
-): Promise<RunState> {
-  if (world.facts.length === 0) {
-    world.facts.push({
-      v: 1,
-      run: spec.run,
-      lane: "main",
-      seq: 0,
-      at: world.wall,
-      elapsed: 0,
-      epoch: 0,
-      prev: "",
-      ...startFact(spec),
-    });
-  }
-  const ports = portsOf(world, spec, acts, options.passes ?? ((lines) => lines.includes("good")));
-  options.adjust?.(ports);
-  const { reopen } = options;
-  return await drive({
-    run: spec.run,
-    recipe: runRecipe,
-    ports,
-    signal: new AbortController().signal,
-    ...(reopen === undefined ? {} : { reopen }),
-  });
-}
 
 const rules = (world: World): string[] =>
   world.facts.filter((f): f is FactOf<"decision-made"> => f.type === "decision-made").map((f) => f.rule);
@@ -317,13 +280,15 @@ describe("waits", () => {
               return wall();
             };
           };
+          const spec = makeSpec({ limits: { iterations: 5 } });
           const end = await live(
             world,
-            makeSpec({ limits: { iterations: 5, drivenMs: 3_600_000 } }),
-            [act(["a"], false, { faults: ["limited"] }), act(["good"], true)],
+            spec,
+            [act(["a"], false, { faults: ["limited", "limited-reset"] }), act(["good"], true)],
             { adjust: jumpy },
           );
           expect(end.outcome?.is).toBe("verified");
+          expect(world.mono).toBeLessThanOrEqual(spec.waits.limitCapMs + 60_000);
           expect(world.facts.every((f, i) => f.seq === i && f.elapsed >= (world.facts[i - 1]?.elapsed ?? 0))).toBe(
             true,
           );

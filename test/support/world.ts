@@ -4,17 +4,18 @@
  * world lives on and another driver takes over. The kernel's laws are tested in it.
  */
 import { createHash } from "node:crypto";
-import type { Directive, Fact, NewFact, TurnOutcome, Usage, Verdict } from "../../src/events.ts";
-import type { Agent, AgentEvent, Ports, TurnEnd } from "../../src/ports.ts";
+import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
+import type { Ports } from "../../src/ports.ts";
 import type { RunSpec } from "../../src/spec.ts";
+import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 
-export interface Behaviour {
-  /** Lines added to the workspace, one per model request. */
-  lines: string[];
-  claim: boolean;
-  /** Ends of the first turns of this iteration, before one runs through. */
-  faults: ("limited" | "limited-reset" | "crash" | "timeout")[];
-  usd: number | null;
+/** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
+const IDLE_TICKS = 10;
+
+/** A directive that someone gives at the n-th touch of the world, or when nothing happens any more. */
+export interface Letter {
+  touch: number;
+  directive: Directive;
 }
 
 export interface World {
@@ -22,22 +23,30 @@ export interface World {
   content: string[];
   commits: { tree: string; message: string; at: number }[];
   requests: number;
+  /** Dollars, as the provider counts them. */
+  billed: number;
   finished: string[];
   boughtTwice: string[];
   touches: number;
   wall: number;
   mono: number;
   inbox: { id: string; directive: Directive }[];
+  /** Yet to come, by touch. */
+  letters: Letter[];
   prompts: string[];
-  sessions: Map<string, Session>;
+  /** Marks of what people said, each time it reached the model anew. */
+  shown: string[];
+  sessions: Map<string, Map<string, SimTurn>>;
   snapshots: Map<number, string[]>;
+  salvages: Map<string, string[]>;
+  /** States of the files that a restore wrote over without a copy. */
+  lost: string[][];
   trees: Map<string, string[]>;
   faulted: Map<number, number>;
+  ids: number;
   epoch: number;
-}
-
-interface Session {
-  turns: Map<string, { usage: Usage; ended?: TurnEnd; tools: [string, number][] }>;
+  /** A driver waited for nothing at all. */
+  hung: boolean;
 }
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
@@ -49,18 +58,25 @@ export function makeWorld(): World {
     content: [],
     commits: [],
     requests: 0,
+    billed: 0,
     finished: [],
     boughtTwice: [],
     touches: 0,
     wall: 1_800_000_000_000,
     mono: 0,
     inbox: [],
+    letters: [],
     prompts: [],
+    shown: [],
     sessions: new Map(),
     snapshots: new Map(),
+    salvages: new Map(),
+    lost: [],
     trees: new Map(),
     faulted: new Map(),
+    ids: 0,
     epoch: 0,
+    hung: false,
   };
 }
 
@@ -108,37 +124,21 @@ export function startFact(spec: RunSpec): NewFact {
   };
 }
 
-const zero: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
-const plus = (u: Usage, usd: number | null): Usage => ({
-  ...u,
-  requests: u.requests + 1,
-  toolCalls: u.toolCalls + 1,
-  inputTokens: u.inputTokens + 100,
-  outputTokens: u.outputTokens + 10,
-  usd: u.usd === null || usd === null ? null : u.usd + usd,
-});
-
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
 export interface Death {
   touch: number;
   afterEffect: boolean;
 }
 
+/** What a check makes of a tree that it has judged `tries` times before. */
+export type Passes = (lines: readonly string[], tries: number) => boolean | "unverifiable";
+
 /** The ports one driver gets. After its death nothing it does reaches the world, and nothing it awaits comes back. */
 export function portsOf(
   world: World,
   spec: RunSpec,
   behaviours: readonly Behaviour[],
-  passes: (lines: readonly string[]) => boolean,
+  passes: Passes,
   death?: Death,
 ): Ports & { dead: Promise<void> } {
   let touches = 0;
@@ -150,6 +150,7 @@ export function portsOf(
     if (isDead) return await never;
     touches += 1;
     world.touches += 1;
+    postDue();
     const dying = death !== undefined && touches === death.touch;
     if (dying && !death.afterEffect) {
       isDead = true;
@@ -165,6 +166,17 @@ export function portsOf(
     await Promise.resolve();
     return result;
   };
+  let ringInbox = (): void => undefined;
+  const post = (directive: Directive): void => {
+    world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
+    ringInbox();
+  };
+  const postDue = (): void => {
+    while (world.letters[0] !== undefined && world.letters[0].touch <= world.touches) {
+      const letter = world.letters.shift();
+      if (letter !== undefined) post(letter.directive);
+    }
+  };
   const stamp = (fact: NewFact, time: { at: number; elapsed: number }, epoch: number): Fact => ({
     v: 1,
     run: spec.run,
@@ -177,88 +189,11 @@ export function portsOf(
     prev: "",
   });
 
+  const triesOf = (tree: string): number => world.facts.filter((f) => f.type === "check-end" && f.tree === tree).length;
   const keep = (lines: readonly string[]): string => {
     world.trees.set(treeOf(lines), [...lines]);
     return treeOf(lines);
   };
-  const agent: Agent = {
-    name: "sim",
-    gaps: [],
-    async open({ session: { ref, mode } }) {
-      if (!world.sessions.has(ref)) {
-        if (mode === "continue") throw new Error(`continued a session that does not exist: ${ref}`);
-        world.sessions.set(ref, { turns: new Map() });
-      }
-      return {
-        turn: (request, _limits, signal) => simTurn(ref, request.uuid, request.prompt, signal),
-        say: async () => "next-turn",
-        setModel: async () => "now",
-        close: async () => undefined,
-      };
-    },
-    async inspect({ session: { ref } }, { uuid }) {
-      return await touch(() => {
-        const turn = world.sessions.get(ref)?.turns.get(uuid);
-        if (turn === undefined) return { is: "unknown" as const };
-        if (turn.ended !== undefined) return { is: "ended" as const, end: turn.ended, tools: turn.tools };
-        return { is: "cut" as const, usage: turn.usage, tools: turn.tools, messageId: null };
-      });
-    },
-  };
-
-  async function* simTurn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    world.prompts.push(prompt);
-    const n = Number(/^Iteration (\d+)/m.exec(prompt)?.[1]);
-    const behaviour = behaviours[Math.min(n, behaviours.length) - 1] ?? { lines: [], claim: true, faults: [], usd: 0 };
-    const turn = { usage: zero, tools: [] as [string, number][] } as {
-      usage: Usage;
-      ended?: TurnEnd;
-      tools: [string, number][];
-    };
-    const end = (outcome: TurnOutcome, finalText: string): TurnEnd => ({
-      type: "turn-end",
-      outcome,
-      usage: turn.usage,
-      finalText,
-      messageId: `${uuid}-m`,
-      contextTokens: 10,
-    });
-    const faults = world.faulted.get(n) ?? 0;
-    const fault = behaviour.faults[faults];
-    if (fault !== undefined) {
-      world.faulted.set(n, faults + 1);
-      await touch(() => undefined);
-      yield end(faultOutcome(fault, world.wall), "");
-      return;
-    }
-    const todo = behaviour.lines.filter((line) => !world.content.includes(line));
-    const steps = [...todo, undefined];
-    for (const line of steps) {
-      if (signal.aborted) {
-        yield end({ is: "interrupted", by: String(signal.reason) }, "");
-        return;
-      }
-      await touch(() => {
-        world.requests += 1;
-      });
-      const finalText = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
-      await touch(() => {
-        world.sessions.get(ref)?.turns.set(uuid, turn);
-        turn.usage = plus(turn.usage, behaviour.usd);
-        if (line !== undefined) world.content.push(line);
-        if (line === undefined) {
-          turn.ended = end({ is: "done" }, finalText);
-          if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
-          world.finished.push(`${n}`);
-        }
-      });
-      yield { type: "request" };
-      yield { type: "usage", usage: turn.usage };
-      yield { type: "message", id: `${uuid}-${turn.usage.requests}` };
-      if (turn.ended !== undefined) yield turn.ended;
-    }
-  }
-
   return {
     dead,
     clock: {
@@ -307,9 +242,26 @@ export function portsOf(
               }),
             );
           },
-          inboxChanged: async (signal) => {
-            if (world.inbox.length > 0) return;
-            await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+          async inboxChanged(signal) {
+            let seen = world.touches;
+            for (let idle = 0; !signal.aborted && !isDead && world.inbox.length === 0;) {
+              await new Promise<void>((resolve) => {
+                ringInbox = resolve;
+                setImmediate(resolve);
+              });
+              idle = world.touches === seen ? idle + 1 : 0;
+              seen = world.touches;
+              if (idle < IDLE_TICKS) continue;
+              const letter = world.letters.shift();
+              if (letter !== undefined) post(letter.directive);
+              else if (isPaused(world)) post({ kind: "resume" });
+              else if (!signal.aborted && !isDead) {
+                world.hung = true;
+                isDead = true;
+                die();
+              }
+            }
+            if (isDead) return await never;
           },
           release: async () => undefined,
         };
@@ -329,7 +281,7 @@ export function portsOf(
       },
       get: async () => undefined,
     },
-    agents: { sim: agent },
+    agents: { sim: simAgent({ world, behaviours, touch }) },
     workspace: {
       path: "/r",
       prepare: async () =>
@@ -358,7 +310,12 @@ export function portsOf(
         }),
       restore: async (to, { salvage }) =>
         await touch(() => {
-          world.content = [...(world.snapshots.get(to) ?? [])];
+          const target = world.snapshots.get(to);
+          if (target === undefined) throw new Error(`there is no snapshot ${to}`);
+          const kept = world.salvages.get(salvage);
+          if (kept === undefined) world.salvages.set(salvage, [...world.content]);
+          else if (![treeOf(target), treeOf(kept)].includes(treeOf(world.content))) world.lost.push(world.content);
+          world.content = [...target];
           return { tree: keep(world.content), salvage };
         }),
       verifyTree: async (tree) =>
@@ -369,29 +326,25 @@ export function portsOf(
       name,
       required,
       cost: "cheap" as const,
-      judge: async ({ tree }) => await touch(() => judge(tree, passes(world.trees.get(tree) ?? []))),
+      judge: async ({ tree }) => await touch(() => judge(tree, passes(world.trees.get(tree) ?? [], triesOf(tree)))),
     })),
     owner: { pid: 1, startedAt: "0", boot: "b", host: "h" },
     sweep: async () => 0,
     agentHome: { home: "/h", instructions: "", environment: {} },
-    uuid: () => createHash("sha256").update(`${world.epoch} ${touches} ${world.facts.length}`).digest("hex"),
+    uuid: () => oid(`id ${(world.ids += 1)}`),
   };
 }
 
-function faultOutcome(fault: Behaviour["faults"][number], wall: number): TurnOutcome {
-  switch (fault) {
-    case "limited":
-      return { is: "limited", kind: "overloaded", message: "529" };
-    case "limited-reset":
-      return { is: "limited", kind: "usage", resetAt: wall + 3_600_000, message: "limit" };
-    case "crash":
-      return { is: "cut", reason: "crashed" };
-    case "timeout":
-      return { is: "timeout", which: "idle", afterMs: 1_000 };
-  }
+/** As the facts say it, and nothing else. */
+function isPaused(world: World): boolean {
+  const last = world.facts.findLast(
+    (f) => f.type === "directive-received" && /^(pause|resume)$/.test(f.directive.kind),
+  );
+  return last?.type === "directive-received" && last.directive.kind === "pause";
 }
 
-function judge(tree: string, ok: boolean): Verdict {
+function judge(tree: string, ok: ReturnType<Passes>): Verdict {
+  if (ok === "unverifiable") return { is: "unverifiable", reason: "the judge was away" };
   const evidence = {
     tree,
     command: "true",

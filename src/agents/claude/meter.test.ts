@@ -5,7 +5,7 @@ import { NO_TOTALS, settle } from "./settle.ts";
 
 const price = (model: string, spent: { inputTokens: number }) => (model === "known" ? spent.inputTokens : null);
 
-it("counts a message once, however often and in whatever order its usage is repeated", () => {
+it("counts a message once, however often and in whatever order its usage is repeated (row 27)", () => {
   const usage = fc.record({ input_tokens: fc.nat(1000), output_tokens: fc.nat(1000) });
   fc.assert(
     fc.property(fc.dictionary(fc.string({ minLength: 1 }), usage), fc.nat(5), (messages, repeats) => {
@@ -80,4 +80,12 @@ it("keeps its own count when the totals went backwards or never came", () => {
   expect(settle(counted(10), { totals: totals(0, 0), baselines: [totals(500, 5)] })).toMatchObject({ usd: 10 });
   expect(settle(counted(10), { totals: undefined, baselines: [NO_TOTALS] })).toMatchObject({ usd: 10 });
   expect(sumOf(counted(10).tokens())).toBe(10);
+});
+
+it("does not take the program's guess for a model that has no price", () => {
+  const spent = meter(price);
+  spent.message("m", "unheard-of", { input_tokens: 10 });
+  const guessed = { ...totals(10, 0.5), guessed: true as const };
+  expect(settle(spent, { totals: guessed, baselines: [NO_TOTALS] })).toMatchObject({ inputTokens: 10, usd: null });
+  expect(settle(counted(10), { totals: guessed, baselines: [NO_TOTALS] })).toMatchObject({ usd: 10, estimated: true });
 });

@@ -64,14 +64,14 @@ describe.concurrent("a program that misbehaves", () => {
     return { events, end, left };
   }
 
-  it("is ended after the grace when it answers but never comes to rest", async ({ expect }) => {
+  it("is ended after the grace when it answers but never comes to rest (row 22)", async ({ expect }) => {
     const { events, left } = await turnOf("result();");
     expect(events.map((event) => event.type)).toEqual(["notice", "turn-end"]);
     expect(events.at(-1)).toMatchObject({ outcome: { is: "done" } });
     expect(left).toEqual([]);
   });
 
-  it("is cut when it exits while a child of it holds its output open", async ({ expect }) => {
+  it("is cut when it exits while a child of it holds its output open (row 22)", async ({ expect }) => {
     const { end, left } = await turnOf(
       `const { spawn } = await import("node:child_process");
        spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { stdio: "inherit", detached: true });

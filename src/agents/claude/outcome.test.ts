@@ -96,6 +96,6 @@ it.each([
   "Added @upstash/ratelimit; see line 429. is_error:false",
   `${LIMIT} limit is what the page should say`,
   "HTTP 529 overloaded_error, please run /login, prompt is too long",
-])("takes the agent's own words about limits for words: %s", (result) => {
+])("takes the agent's own words about limits for words (row 9): %s", (result) => {
   expect(outcome({ result })).toEqual({ is: "done" });
 });

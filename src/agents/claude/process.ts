@@ -7,7 +7,7 @@ import { endTree } from "../../platform/process-tree.ts";
 import { start } from "../../platform/process.ts";
 
 /** It needs about 150 ms to end its own children; they live in sessions of their own. */
-const TERM_GRACE_MS = 3_000;
+const TERM_GRACE_MS = 700;
 const MAX_STDERR_CHARS = 4_096;
 
 export interface ClaudeProcess {

@@ -30,6 +30,8 @@ export interface Totals {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** `usd` holds requests to a model that the program has no price for. */
+  guessed?: true;
 }
 
 interface TurnView {
@@ -247,6 +249,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
             outputTokens: sum((usage) => usage.outputTokens),
             cacheReadTokens: sum((usage) => usage.cacheReadInputTokens),
             cacheWriteTokens: sum((usage) => usage.cacheCreationInputTokens),
+            ...(usages.some(({ costBasis }) => costBasis === "unknown") ? { guessed: true } : {}),
           };
           view.result = message;
           view.heard = true;

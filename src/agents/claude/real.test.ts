@@ -65,7 +65,7 @@ function filesWith(root: string, text: string): string[] {
 }
 
 describe("isolation", () => {
-  it("takes instructions from pawl and nothing from the workspace's or user's settings", async () => {
+  it("takes instructions from pawl and nothing from the workspace's or user's settings (row 28)", async () => {
     const hook = (name: string) => ({
       hooks: { UserPromptSubmit: [{ hooks: [{ type: "command", command: `touch ${name}` }] }] },
     });

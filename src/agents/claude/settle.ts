@@ -24,10 +24,8 @@ export function settle(
   if (usd < 0 || Object.values(spent).some((tokens) => tokens < 0)) return own;
   // Requests that were cut are missing in the totals.
   const missed = sumOf(own) > sumOf(spent);
-  return {
-    ...own,
-    ...combine(own, spent, Math.max),
-    usd: missed ? Math.max(usd, own.usd ?? 0) : usd,
-    estimated: missed,
-  };
+  const tokens = combine(own, spent, Math.max);
+  // Its guess for a model it does not know is no cost: ours is the list price, or unknown.
+  if (totals.guessed === true) return { ...own, ...tokens };
+  return { ...own, ...tokens, usd: missed ? Math.max(usd, own.usd ?? 0) : usd, estimated: missed };
 }

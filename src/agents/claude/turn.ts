@@ -13,6 +13,8 @@ import { settle } from "./settle.ts";
 
 /** How long an interrupted turn may take to end before its process is killed. */
 const INTERRUPT_GRACE_MS = 5_000;
+/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
+const TIMEOUT_GRACE_MS = 1_000;
 /** A message said in the moment the turn ended may still be taken up. */
 const LATE_SAY_GRACE_MS = 2_000;
 /** A wait longer than this is pawl's: it is journalled, shown and can be interrupted. */
@@ -59,7 +61,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    due.interrupt = performance.now() + INTERRUPT_GRACE_MS;
+    due.interrupt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
     due.turn = Infinity;
     void live.interrupt();
   };

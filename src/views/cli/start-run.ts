@@ -130,7 +130,9 @@ async function branchFor(
   }
   if (settings.commit !== "branch") return undefined;
   if (settings.branch !== undefined) return await freeBranch(checkedBranch(settings.branch), { facts, env });
-  return await freeBranchName(branchSlug(goal), { repository: facts.topLevel, environment: env });
+  // A branch is pushed and shown: a secret in the goal is not for its name.
+  const words = makeRedact({ environment: env })(goal);
+  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env });
 }
 
 /** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */

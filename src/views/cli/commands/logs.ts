@@ -5,7 +5,7 @@ import { factWords } from "../../fact-words.ts";
 import { traceWords } from "../../trace-words.ts";
 import { timeOfDay } from "../format.ts";
 import { comingLines, pastLines, type LogLine } from "../log-lines.ts";
-import { print, printJson } from "../output.ts";
+import { note, print, printJson } from "../output.ts";
 import { wholeNumber, withRun } from "../reading.ts";
 
 interface Options {
@@ -33,6 +33,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
         const { lines, after, ended } = await pastLines(state, request);
         for (const line of lines) show(line);
         if (!follow || ended) return;
+        if (row.owner === undefined) note(`nobody drives this run now; it goes on with \`pawl resume ${row.run}\``);
         const { signal } = new AbortController();
         for await (const line of comingLines(state, { request, after, signal })) show(line);
       });

@@ -20,7 +20,7 @@ import { lockWorkspace } from "../../../workspace/lock.ts";
 import { resumeCommand } from "../../summary.ts";
 import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
-import { repositoriesOf, resolveRun } from "../run-id.ts";
+import { resolveRun } from "../run-id.ts";
 import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
 import { loudnessOf } from "./run.ts";
 
@@ -69,7 +69,7 @@ async function resume(
 ): Promise<number> {
   const { env } = process;
   const cwd = process.cwd();
-  const { change, trustPromise } = changeOf(flags, cwd);
+  const { change, trustPromise } = changeOf(flags);
   const state = await openDriverState(env);
   try {
     const row = await resolveRun(state.journal, { asked, cwd });
@@ -107,15 +107,13 @@ async function resume(
   }
 }
 
-/** Only flags change a run: a default or a file must not undo what was frozen. */
-function changeOf(flags: Flags, cwd: string): { change: Change; trustPromise: boolean } {
+/**
+ * Only flags change a run: a default or a file must not undo what was frozen. The repository's own file is not even
+ * read: the agent may have written it.
+ */
+function changeOf(flags: Flags): { change: Change; trustPromise: boolean } {
   const { env } = process;
-  const { settings, origins } = resolveSettings({
-    flags,
-    env,
-    repository: repositoriesOf(cwd)[0],
-    userDir: configDir(env),
-  });
+  const { settings, origins } = resolveSettings({ flags, env, repository: undefined, userDir: configDir(env) });
   const given = Object.fromEntries(
     Object.entries(settings).filter(([name]) => origins[name as SettingName]?.from === "flag"),
   );

@@ -1,0 +1,82 @@
+/** Agents that die, hang or ignore every signal, through the built command line: the run always comes to an end (F2). */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, it } from "vitest";
+import { cliPlace } from "../support/cli.ts";
+import { countOf, figure } from "../support/figure.ts";
+import { taggedProcesses } from "../support/processes.ts";
+import { tempDir } from "../support/temp.ts";
+
+const EACH = countOf("PAWL_TEST_DEATHS", 2);
+const IDLE_MS = 1_000;
+
+/** What a program in the place of Claude Code does with its prompt; before, it answers as the SDK expects. */
+const KINDS = {
+  "exits with 137": "process.exit(137);",
+  "is killed": "process.kill(process.pid, 'SIGKILL');",
+  "never answers": "return;",
+  "ignores SIGTERM and never answers": "for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => {});",
+  "ignores SIGTERM, with a deaf child": `for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => {});
+    (await import("node:child_process")).spawn("sh", ["-c", "trap '' TERM HUP INT; while :; do sleep 1; done"], { stdio: "inherit", detached: true });`,
+} as const;
+
+function program(onPrompt: string): string {
+  const path = join(tempDir("dying"), "claude.mjs");
+  writeFileSync(
+    path,
+    `import { createInterface } from "node:readline";
+     const say = (message) => process.stdout.write(JSON.stringify(message) + "\\n");
+     const onPrompt = async () => { ${onPrompt} };
+     setInterval(() => {}, 1000);
+     for await (const line of createInterface({ input: process.stdin })) {
+       const { type, request_id } = JSON.parse(line);
+       if (type === "control_request") say({ type: "control_response", response: { subtype: "success", request_id, response: {} } });
+       if (type === "user") await onPrompt();
+     }`,
+    { mode: 0o755 },
+  );
+  return path;
+}
+
+const cases = Array.from({ length: EACH }, (_, n) =>
+  Object.entries(KINDS).map(([kind, act]) => ({ kind, act, n })),
+).flat();
+const overDeadlineMs: number[] = [];
+
+describe("an agent that", () => {
+  it.concurrent.for(cases)(
+    "$kind ($n): its turn is a failure in the journal, the run ends, nothing of it is left (F2)",
+    async ({ act }, { expect }) => {
+      const place = await cliPlace({ env: { ANTHROPIC_API_KEY: "none-is-asked-for" } });
+      const args = [
+        "run",
+        "go",
+        "--agent-bin",
+        program(act),
+        "--idle-timeout",
+        `${IDLE_MS}ms`,
+        "--max-errors",
+        "1",
+        "--json",
+      ];
+      const result = await place.start(args).done;
+      expect(result.of("run-end").map(({ outcome }) => `${outcome.is} ${outcome.rule}`)).toEqual([
+        "failed agent:errors",
+      ]);
+      expect(result.code).toBe(5);
+      const [end, ...more] = result.of("turn-end");
+      expect(more).toEqual([]);
+      expect(["cut", "timeout"]).toContain(end?.outcome.is);
+      expect(taggedProcesses("PAWL_RUN", result.facts()[0]?.run ?? "")).toEqual([]);
+      overDeadlineMs.push(Math.round((end?.durationMs ?? 0) - IDLE_MS));
+    },
+  );
+});
+
+afterAll(() =>
+  figure("F2", {
+    runs: cases.length,
+    kinds: Object.keys(KINDS).length,
+    mostOverDeadlineMs: Math.max(...overDeadlineMs),
+  }),
+);

@@ -1,0 +1,168 @@
+/** Laws of steering: directives of every kind at any moment, with drivers dying in between. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Directive, FactOf } from "../../src/events.ts";
+import { fold } from "../../src/loop/fold.ts";
+import { mainLane } from "../../src/loop/state.ts";
+import { wanted } from "../../src/loop/wanted.ts";
+import { runRecipe } from "../../src/recipes/run.ts";
+import { complaintsAbout } from "../support/journal-grammar.ts";
+import { live } from "../support/live.ts";
+import { marked, type Behaviour } from "../support/sim-agent.ts";
+import { makeSpec, makeWorld, type Letter, type World } from "../support/world.ts";
+
+const act = (lines: string[], claim = false, more: Partial<Behaviour> = {}): Behaviour => ({
+  lines,
+  claim,
+  faults: [],
+  usd: 0,
+  ...more,
+});
+
+const behaviours = fc.array(
+  fc.record({
+    lines: fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "good"), { maxLength: 4 }),
+    claim: fc.boolean(),
+    faults: fc.array(fc.constantFrom("limited", "limited-reset", "crash", "timeout"), { maxLength: 2 }),
+    usd: fc.constantFrom(0, 0.01),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+const words = fc.record({ kind: fc.constant("say" as const), when: fc.constantFrom("now", "next") });
+/** Of these the end of a run does not depend. */
+const harmless = fc.oneof(
+  words,
+  fc.constant({ kind: "pause" as const }),
+  fc.constant({ kind: "resume" as const }),
+  fc.constant({ kind: "model" as const, model: "other" }),
+  fc.constant({ kind: "memory" as const, op: "clear" as const, id: "none" }),
+  fc.constant({ kind: "answer" as const, question: "q" }),
+);
+const any = fc.oneof(
+  harmless,
+  fc.constant({ kind: "interrupt" as const }),
+  fc.record({ kind: fc.constant("stop" as const), when: fc.constantFrom("now", "after") }),
+  fc.constant({ kind: "budget" as const, limits: { iterations: 3 } }),
+);
+const touch = fc.integer({ min: 1, max: 50 });
+const deaths = fc.array(fc.record({ touch, afterEffect: fc.boolean() }), { maxLength: 3 });
+
+/** Every text is its own, so that it can be found again. */
+function letters(of: readonly { touch: number; directive: object }[]): Letter[] {
+  return of
+    .map(({ touch: at, directive }, i) => ({ touch: at, directive: { text: marked(`${i}`), ...directive } }))
+    .map((letter) => ({ touch: letter.touch, directive: clean(letter.directive) }))
+    .toSorted((a, b) => a.touch - b.touch);
+}
+function clean({ text, ...rest }: { text: string; kind?: string }): Directive {
+  return (rest.kind === "say" || rest.kind === "answer" ? { ...rest, text } : rest) as Directive;
+}
+const post = (kind: fc.Arbitrary<object>): fc.Arbitrary<Letter[]> =>
+  fc.array(fc.record({ touch, directive: kind }), { maxLength: 5 }).map(letters);
+
+const received = (world: World): FactOf<"directive-received">[] =>
+  world.facts.filter((f) => f.type === "directive-received");
+const deliveredIds = (world: World): string[] =>
+  world.facts.flatMap((f) => (f.type === "directive-delivered" ? [f.id] : []));
+const textOf = (directive: Directive): string | undefined =>
+  directive.kind === "say" || directive.kind === "answer" ? directive.text : undefined;
+
+const spec = makeSpec({ maxErrors: 9, limits: { iterations: 5 } });
+
+describe("laws of steering", () => {
+  it("keeps every journal well-formed, whatever people say and wherever drivers die", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(any), deaths, async (acts, given, dying) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        const end = await live(world, spec, acts, { deaths: dying });
+        expect(complaintsAbout(world.facts)).toEqual([]);
+        expect(end.outcome).toBeDefined();
+        expect(world.boughtTwice).toEqual([]);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it("has an answer for every prefix of such a journal: something to do, a wait, a pause or an end", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(any), deaths, async (acts, given, dying) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        await live(world, spec, acts, { deaths: dying });
+        for (let n = 1; n <= world.facts.length; n += 1) {
+          const state = fold(world.facts.slice(0, n));
+          const { actions } = wanted(runRecipe, state, { wall: state.at, elapsed: state.elapsed });
+          const ending = mainLane(state).open !== undefined && actions.size === 0;
+          const idle = state.outcome !== undefined || state.wait !== undefined || state.paused || ending;
+          expect(idle || actions.size > 0).toBe(true);
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it("shows words to the model once, says so only when it did, and forgets none while the run goes on", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(any), async (acts, given) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        await live(world, spec, acts);
+        for (const { id, directive } of received(world)) {
+          const text = textOf(directive);
+          if (text === undefined) continue;
+          const times = world.shown.filter((mark) => marked(mark) === text).length;
+          expect(times).toBe(deliveredIds(world).includes(id) ? 1 : 0);
+        }
+        const others = received(world).filter(({ directive }) => textOf(directive) === undefined);
+        const lastWord = world.facts.findLast((f) => f.type === "run-end")?.seq ?? 0;
+        for (const { id, seq } of others) if (seq < lastWord) expect(deliveredIds(world)).toContain(id);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("shows no words more than once for each death, and loses none that it says it delivered", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(words), deaths, async (acts, given, dying) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        await live(world, spec, acts, { deaths: dying });
+        for (const { id, directive } of received(world)) {
+          const times = world.shown.filter((mark) => marked(mark) === textOf(directive)).length;
+          expect(times).toBeLessThanOrEqual(1 + dying.length);
+          if (deliveredIds(world).includes(id)) expect(times).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("ends as it would have without words, pauses and model switches", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(harmless), deaths, async (acts, given, dying) => {
+        const calm = makeWorld();
+        const calmEnd = await live(calm, spec, acts);
+        const world = makeWorld();
+        world.letters = [...given];
+        const end = await live(world, spec, acts, { deaths: dying });
+        expect(end.outcome).toEqual(calmEnd.outcome);
+        expect(world.content).toEqual(calm.content);
+        expect(world.commits.map((c) => c.tree)).toEqual(calm.commits.map((c) => c.tree));
+        expect(world.facts.filter((f) => f.type === "iteration-start")).toHaveLength(
+          calm.facts.filter((f) => f.type === "iteration-start").length,
+        );
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("does not starve the agent's end when words come for a turn that hangs", async () => {
+    const world = makeWorld();
+    const say = { kind: "say" as const, when: "now" as const, text: marked("x") };
+    world.letters = [{ touch: 4, directive: say }];
+    const end = await live(world, spec, [act(["good"], true, { faults: ["timeout"] })]);
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.shown).toEqual(["x"]);
+  });
+});

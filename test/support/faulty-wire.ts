@@ -1,0 +1,111 @@
+/**
+ * Between a client and the stand-in model: passes everything on until the plan for a request says otherwise. It breaks
+ * answers at a chosen server-sent event, which the stand-in's own script cannot.
+ */
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type WireFault =
+  /** The connection ends after so many events of the answer. */
+  | { do: "cut"; afterEvents: number }
+  /** The API's own word for an error in mid-stream, after so many events. */
+  | { do: "error-event"; afterEvents: number; type: "overloaded_error" | "api_error" }
+  /** Instead of an answer. */
+  | { do: "status"; status: number };
+
+export interface FaultyWire {
+  readonly url: string;
+  /** Faults that were made. */
+  readonly made: readonly WireFault[];
+  /** Events of the answers that came through whole, in order. */
+  readonly events: readonly number[];
+  close(): Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** `plan` is asked for every request for an answer of the model, counted from 0; undefined: nothing is wrong with it. */
+export async function faultyWire(to: string, plan: (n: number) => WireFault | undefined): Promise<FaultyWire> {
+  const target = new URL(to);
+  const made: WireFault[] = [];
+  const events: number[] = [];
+  let asked = 0;
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      const counts = request.url?.startsWith("/v1/messages") === true && body.includes('"tools":[{');
+      const fault = counts ? plan(asked) : undefined;
+      if (counts) asked += 1;
+      if (fault !== undefined) made.push(fault);
+      if (fault?.do === "status") return refuse(response, fault.status);
+      const { method, headers, url } = request;
+      const { hostname, port } = target;
+      const onward = send({ hostname, port, method, path: url, headers: { ...headers, host: target.host } });
+      onward.on("error", () => response.destroy());
+      onward.on("response", (answer) => void pass(answer, { response, fault, whole: (n) => counts && events.push(n) }));
+      return onward.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    made,
+    events,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_LIMIT_BYTES) throw new Error("a body beyond the limit");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  const type = status === 529 ? "overloaded_error" : status === 429 ? "rate_limit_error" : "api_error";
+  const body = JSON.stringify({ type: "error", error: { type, message: `injected ${status}` } });
+  response.writeHead(status, { "content-type": "application/json" }).end(body);
+}
+
+interface Passing {
+  response: ServerResponse;
+  fault: WireFault | undefined;
+  whole: (events: number) => void;
+}
+
+async function pass(answer: IncomingMessage, { response, fault, whole }: Passing): Promise<void> {
+  response.writeHead(answer.statusCode ?? 500, answer.headers);
+  const left = fault === undefined || fault.do === "status" ? Infinity : fault.afterEvents;
+  let text = "";
+  let seen = 0;
+  for await (const chunk of answer.setEncoding("utf8") as AsyncIterable<string>) {
+    text += chunk;
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      if (seen >= left) return broken(response, fault);
+      response.write(text.slice(0, end + 2));
+      text = text.slice(end + 2);
+      seen += 1;
+    }
+  }
+  if (seen >= left) return broken(response, fault);
+  whole(seen);
+  response.end(text);
+}
+
+/** What came before is on the wire when the connection ends. */
+function broken(response: ServerResponse, fault: WireFault | undefined): void {
+  if (fault?.do !== "error-event") {
+    response.write("", () => setImmediate(() => response.socket?.destroy()));
+    return;
+  }
+  const data = { type: "error", error: { type: fault.type, message: "injected" } };
+  response.end(`event: error\ndata: ${JSON.stringify(data)}\n\n`);
+}

@@ -1,0 +1,161 @@
+/**
+ * The agent of the simulated world. Its sessions are in the world, so they outlive a driver; what reaches the model in a
+ * request is written down there, so that a law can say who was told what, and how often.
+ */
+import type { TurnOutcome, Usage } from "../../src/events.ts";
+import type { Agent, AgentEvent, TurnEnd } from "../../src/ports.ts";
+import type { World } from "./world.ts";
+
+export interface Behaviour {
+  /** Lines added to the workspace, one per model request. */
+  lines: string[];
+  claim: boolean;
+  /** Ends of the first turns of this iteration, before one runs through. */
+  faults: ("limited" | "limited-reset" | "crash" | "timeout")[];
+  usd: number | null;
+  /** The files are these lines and nothing else. */
+  rewrites?: boolean;
+}
+
+export interface SimTurn {
+  usage: Usage;
+  ended?: TurnEnd;
+  tools: [string, number][];
+  messageId: string;
+}
+
+const NOTHING: Usage = {
+  requests: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  usd: 0,
+  estimated: false,
+};
+const IDLE: Behaviour = { lines: [], claim: true, faults: [], usd: 0 };
+
+const plus = (u: Usage, usd: number | null): Usage => ({
+  ...u,
+  requests: u.requests + 1,
+  toolCalls: u.toolCalls + 1,
+  inputTokens: u.inputTokens + 100,
+  outputTokens: u.outputTokens + 10,
+  usd: u.usd === null || usd === null ? null : u.usd + usd,
+});
+
+/** What people say in a test carries a mark, by which it is found in what the model was sent. */
+export const marked = (name: string): string => `[[${name}]]`;
+const marksIn = (text: string): string[] => [...text.matchAll(/\[\[([^\]]+)\]\]/g)].map(([, name]) => name ?? "");
+
+interface SimAgent {
+  world: World;
+  behaviours: readonly Behaviour[];
+  /** One touch of the world by the driver that owns this agent. */
+  touch<T>(effect: () => T): Promise<T>;
+}
+
+export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
+  let told: { directive: string; text: string }[] | undefined;
+
+  async function* turn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const n = Number(/^Iteration (\d+)/m.exec(prompt)?.[1]);
+    const behaviour = behaviours[Math.min(n, behaviours.length) - 1] ?? IDLE;
+    const record: SimTurn = { usage: NOTHING, tools: [], messageId: `${uuid}-0` };
+    const end = (outcome: TurnOutcome, finalText: string): TurnEnd => ({
+      type: "turn-end",
+      outcome,
+      usage: record.usage,
+      finalText,
+      messageId: record.usage.requests === 0 ? null : record.messageId,
+      contextTokens: 10,
+    });
+    if (signal.aborted) return yield end({ is: "interrupted", by: String(signal.reason) }, "");
+    world.prompts.push(prompt);
+    const faults = world.faulted.get(n) ?? 0;
+    const fault = behaviour.faults[faults];
+    if (fault !== undefined) {
+      world.faulted.set(n, faults + 1);
+      await touch(() => undefined);
+      return yield end(faultOutcome(fault, world.wall), "");
+    }
+    const todo = behaviour.rewrites === true ? [] : behaviour.lines.filter((line) => !world.content.includes(line));
+    told = [];
+    let news = marksIn(prompt);
+    try {
+      for (const line of [...todo, undefined]) {
+        if (signal.aborted) return yield end({ is: "interrupted", by: String(signal.reason) }, "");
+        const heard = told.splice(0);
+        await touch(() => {
+          world.requests += 1;
+          world.billed += behaviour.usd ?? 0;
+          world.shown.push(...news, ...heard.flatMap(({ text }) => marksIn(text)));
+        });
+        news = [];
+        await touch(() => {
+          const session = world.sessions.get(ref) ?? new Map<string, SimTurn>();
+          world.sessions.set(ref, session.set(uuid, record));
+          record.usage = plus(record.usage, behaviour.usd);
+          record.messageId = `${uuid}-${record.usage.requests}`;
+          if (line !== undefined) return void world.content.push(line);
+          if (behaviour.rewrites === true) world.content = [...behaviour.lines];
+          record.ended = end({ is: "done" }, behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet");
+          if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
+          world.finished.push(`${n}`);
+        });
+        yield { type: "request" };
+        for (const { directive } of heard) yield { type: "delivered", directive };
+        yield { type: "usage", usage: record.usage };
+        yield { type: "message", id: record.messageId };
+        if (record.ended !== undefined) yield record.ended;
+      }
+    } finally {
+      told = undefined;
+    }
+  }
+
+  return {
+    name: "sim",
+    gaps: [],
+    async open({ session: { ref, mode, at } }) {
+      const [from, message] = at?.split(":") ?? [];
+      if (mode === "continue" && !world.sessions.has(ref)) throw new Error(`continued what does not exist: ${ref}`);
+      const point = [...(world.sessions.get(from ?? "")?.values() ?? [])].some((t) => t.messageId === message);
+      if (mode === "rewind" && !point) throw new Error(`rewound to what does not exist: ${at}`);
+      return {
+        turn: (request, _limits, signal) => turn(ref, request.uuid, request.prompt, signal),
+        async say(directive, text) {
+          if (told === undefined) return "next-turn";
+          told.push({ directive, text });
+          return "now";
+        },
+        setModel: async () => "now",
+        // Processes take time to end; whoever spins meanwhile keeps them from it.
+        close: async () => await new Promise((resolve) => setImmediate(resolve)),
+      };
+    },
+    async inspect({ session: { ref } }, { uuid }) {
+      return await touch(() => {
+        const found = world.sessions.get(ref)?.get(uuid);
+        if (found === undefined) return { is: "unknown" as const };
+        const { usage, tools, messageId, ended } = found;
+        if (ended !== undefined) return { is: "ended" as const, end: ended, tools };
+        return { is: "cut" as const, usage, tools, messageId };
+      });
+    },
+  };
+}
+
+function faultOutcome(fault: Behaviour["faults"][number], wall: number): TurnOutcome {
+  switch (fault) {
+    case "limited":
+      return { is: "limited", kind: "overloaded", message: "529" };
+    case "limited-reset":
+      return { is: "limited", kind: "usage", resetAt: wall + 3_600_000, message: "limit" };
+    case "crash":
+      return { is: "cut", reason: "crashed" };
+    case "timeout":
+      return { is: "timeout", which: "idle", afterMs: 1_000 };
+  }
+}
