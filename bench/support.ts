@@ -29,6 +29,7 @@ export function existingPlace(root: string): Place {
     PATH: process.env["PATH"] ?? "",
     HOME: join(root, "home"),
     PAWL_HOME: join(root, "state"),
+    XDG_CACHE_HOME: join(ROOT, ".cache"),
     GIT_CONFIG_NOSYSTEM: "1",
   };
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: repo, env, encoding: "utf8" }).trim();

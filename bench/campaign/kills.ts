@@ -25,7 +25,10 @@ export const kills: Part = {
       made += report.kills;
       driverOnly += report.driverOnly;
       extraRequests += report.ending.requests - requests;
-      if (report.wrongs.length > 0) wrongs.push({ plan: i, wrongs: report.wrongs });
+      if (report.wrongs.length > 0) {
+        wrongs.push({ plan: i, wrongs: report.wrongs });
+        console.error(`plan ${i} of seed ${seed}: ${report.wrongs.join("; ")}`);
+      }
       console.error(`${made}/${target} kills, ${runs} runs, ${extraRequests} extra requests, ${wrongs.length} wrong`);
     }
     if (made < target) wrongs.push({ plan: -1, wrongs: [`only ${made} kills`] });

@@ -55,9 +55,10 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
   };
   try {
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
+    // Before anything is done: a stop may wait there, or a resume that takes it back. What was said to a run that ended,
+    // a late stop above all, does not end the one that is reopened.
+    await run.takeDirectives(over.signal);
     if (run.state.outcome !== undefined && reopen !== undefined) {
-      // What was said to the run that ended, a late stop above all, does not end the one that is reopened.
-      await run.takeDirectives(over.signal);
       await run.append([{ type: "run-reopened", was: run.state.outcome, ...reopen }]);
     }
     run.listen(over.signal).catch(fail);
@@ -65,7 +66,9 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
     signal.addEventListener("abort", ring);
     let tried = { seq: -1, keys: new Set<string>() };
     while (run.state.outcome === undefined && failed.length === 0 && !signal.aborted) {
-      const next = wanted(recipe, run.state, run.now());
+      // One look at the clock: a deadline between two would be slept over.
+      const now = run.now();
+      const next = wanted(recipe, run.state, now);
       for (const [key, flight] of flights) if (!next.actions.has(key)) flight.controller.abort(next.because);
       if (tried.seq !== run.state.seq) tried = { seq: run.state.seq, keys: new Set() };
       for (const [key, action] of next.actions) {
@@ -83,7 +86,7 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
             wake.ring();
           });
       }
-      await wake.next(delayUntil(next.wakeAt, run.now()), ports.clock);
+      await wake.next(delayUntil(next.wakeAt, now), ports.clock);
     }
     signal.removeEventListener("abort", ring);
     if (failed.length > 0) throw failed[0];

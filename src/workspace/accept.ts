@@ -6,7 +6,16 @@ import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Accepted } from "../ports.ts";
 import { adopt, keepLost, type Moved } from "./adopt.ts";
-import { branchTip, pointHead, putHeadBack, sendCommit, sendLoose, troubleWith, updateBranch } from "./handover.ts";
+import {
+  branchTip,
+  freeStaleLocks,
+  pointHead,
+  putHeadBack,
+  sendCommit,
+  sendLoose,
+  troubleWith,
+  updateBranch,
+} from "./handover.ts";
 import { inProgressIn, readHead } from "./inspect.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
@@ -61,7 +70,7 @@ async function handOver(
     if (oid === undefined) continue;
     lane.memory.pending = { tree: request.tree, changes: new Map() };
     const [warnings] = await Promise.all([
-      showToUser(lane, { branch, tip: oid, request }),
+      freeStaleLocks(lane, branch).then(async () => await showToUser(lane, { branch, tip: oid, request })),
       setRef(lane, { name: "head", oid }),
     ]);
     return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };

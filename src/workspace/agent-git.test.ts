@@ -314,6 +314,16 @@ describe("lock files that a dead git left in the user's repository", () => {
     expect(locks.filter((lock) => existsSync(lock))).toEqual([]);
   });
 
+  it("are removed also where the branch has nothing to be moved to", async () => {
+    place.write("second.txt", "2\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "by the agent, killed at its end");
+    const locks = ["HEAD.lock", "refs/heads/pawl/task.lock"].map((name) => join(place.repo, ".git", name));
+    for (const lock of locks) writeFileSync(lock, "half");
+    await iterate(2);
+    expect(locks.filter((lock) => existsSync(lock))).toEqual([]);
+  });
+
   it("stay while a git works there: the index is left alone, and that is said", async () => {
     const holder = spawn("git", ["cat-file", "--batch"], { cwd: place.repo, stdio: ["pipe", "ignore", "ignore"] });
     const closed = new Promise((resolve) => holder.once("close", resolve));

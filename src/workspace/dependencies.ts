@@ -1,6 +1,6 @@
 /**
  * Dependency folders for checks: ignored folders such as node_modules, copied once before the first turn, so that no
- * check uses what an agent put there later. Mounting them over the workspace's own path belongs to the judged tree.
+ * check uses what an agent put there later (`pristine.ts` keeps that true). Mounting them over the workspace's own path belongs to the judged tree.
  */
 import { spawn } from "node:child_process";
 import { isUtf8 } from "node:buffer";
@@ -29,8 +29,8 @@ import { isWithin } from "./user-git.ts";
 const FOLDERS = new Set(["node_modules", ".venv", "venv", "vendor", "target", "bower_components", ".bundle", "deps"]);
 const LIST = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"];
 
-/** Copies what is missing in `to`; repeatable. Returns the folders' paths, relative. */
-export async function copyDependencies(git: Git, to: string): Promise<string[]> {
+/** Copies what is missing in `to`, with links into the workspace made to mean `instead`. Returns the relative paths. */
+export async function copyDependencies(git: Git, { to, instead }: { to: string; instead: string }): Promise<string[]> {
   const from = workTreeOf(git);
   const listed = await git.run(LIST);
   if (listed.code !== 0) throw gitFailed(LIST, listed);
@@ -39,14 +39,22 @@ export async function copyDependencies(git: Git, to: string): Promise<string[]> 
     .split("\0")
     .filter((path) => path.endsWith("/") && FOLDERS.has(basename(path)))
     .map((path) => Buffer.from(path.slice(0, -1), "latin1"))
-    // \`cp\` could not be told another name.
+    // `cp` could not be told another name.
     .filter((path) => isUtf8(path))
     .map((path) => path.toString());
-  for (const folder of folders) await copyFolder({ from, to, folder });
+  for (const folder of folders) await copyFolder({ from, to, folder, links: { from, instead } });
   return folders;
 }
 
-async function copyFolder({ from, to, folder }: { from: string; to: string; folder: string }): Promise<void> {
+interface Copy {
+  from: string;
+  to: string;
+  folder: string;
+  links?: { from: string; instead: string };
+}
+
+/** A folder that is there already is left as it is. */
+export async function copyFolder({ from, to, folder, links }: Copy): Promise<void> {
   const target = join(to, folder);
   if (existsSync(target)) return;
   const unfinished = `${target}.pawl-copying`;
@@ -54,7 +62,7 @@ async function copyFolder({ from, to, folder }: { from: string; to: string; fold
   mkdirSync(dirname(target), { recursive: true });
   if (!(await copyWithSystem(join(from, folder), unfinished)))
     cpSync(join(from, folder), unfinished, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-  repointLinks(unfinished, { from, to });
+  if (links !== undefined) repointLinks(unfinished, links);
   rename(unfinished, target);
 }
 
@@ -71,8 +79,8 @@ async function copyWithSystem(from: string, to: string): Promise<boolean> {
 }
 
 /** A link into the workspace (npm workspaces, editable installs) must mean the tree under judgement. */
-function repointLinks(root: string, { from, to }: { from: string; to: string }): void {
-  const [inside, instead] = [Buffer.from(from).toString("latin1"), Buffer.from(to)];
+function repointLinks(root: string, links: { from: string; instead: string }): void {
+  const [inside, instead] = [Buffer.from(links.from).toString("latin1"), Buffer.from(links.instead)];
   const folders: Buffer[] = [Buffer.from(root)];
   for (let dir = folders.pop(); dir !== undefined; dir = folders.pop()) {
     for (const entry of readdirSync(dir, { withFileTypes: true, encoding: "buffer" })) {

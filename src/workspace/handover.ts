@@ -82,7 +82,12 @@ async function withoutStaleLocks(
   { branch, args }: { branch: string; args: readonly string[] },
 ): Promise<GitResult> {
   const first = await lane.user.run(args);
-  if (first.code === 0) return first;
+  if (first.code === 0 || (await freeStaleLocks(lane, branch)) === 0) return first;
+  return await lane.user.run(args);
+}
+
+/** Else the user's next commit would stumble over them. Returns how many locks there were. */
+export async function freeStaleLocks(lane: Lane, branch: string): Promise<number> {
   const { commonDir, gitDir } = lane.prepared;
   const locks = [
     join(commonDir, "refs/heads", `${branch}.lock`),
@@ -91,7 +96,7 @@ async function withoutStaleLocks(
   ];
   const held = locks.filter((lock) => existsSync(lock));
   for (const lock of held) await freeLock(lock, [lane.spec.path, gitDir, commonDir, lane.layout.home]);
-  return held.length === 0 ? first : await lane.user.run(args);
+  return held.length;
 }
 
 export async function pointHead(lane: Lane, branch: string): Promise<void> {

@@ -27,6 +27,8 @@ export interface LaneLayout extends RepositoryLayout {
   /** What `prepare` is about to do, and what it did. */
   preparing: string;
   prepared: string;
+  /** Dependency folders as they were before the first turn. */
+  dependencies: string;
   verify: string;
   verifyIndex: string;
   nested: string;
@@ -55,6 +57,7 @@ export function laneLayout(about: { stateDir: string; repository: string; run: s
     globalConfig: join(dir, "home", "gitconfig"),
     preparing: join(dir, "preparing.json"),
     prepared: join(dir, "prepared.json"),
+    dependencies: join(dir, "dependencies"),
     verify: join(dir, "verify"),
     verifyIndex: join(dir, "verify.index"),
     nested: join(dir, "nested"),

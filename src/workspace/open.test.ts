@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { workspaceContract } from "../../test/contracts/workspace.ts";
@@ -125,7 +125,7 @@ describe("a workspace on git", () => {
     expect([next.refused, next.files.length]).toEqual([undefined, 1]);
   });
 
-  it("copies dependency folders once, before the first turn, and points their links into the verify tree", async () => {
+  it("copies dependency folders before the first turn, points their links into the verify tree, and undoes what a check does to them", async () => {
     place.write("node_modules/lib/index.js", "original");
     place.write("packages/a/index.js", "mine");
     place.write("packages/a/node_modules/x.js", "inner");
@@ -146,6 +146,11 @@ describe("a workspace on git", () => {
       expect(at("node_modules/relative/index.js")).toBe("changed");
       expect(at("node_modules/absolute/index.js")).toBe("changed");
       mkdirSync(join(tree.path, "packages/b/out"), { recursive: true });
+      // The agent's code runs in the check: emptied with its old time stamp kept, and removed.
+      const { mtime } = statSync(join(tree.path, "node_modules/lib/index.js"));
+      writeFileSync(join(tree.path, "node_modules/lib/index.js"), "poisoned");
+      utimesSync(join(tree.path, "node_modules/lib/index.js"), mtime, mtime);
+      rmSync(join(tree.path, "packages/a/node_modules"), { recursive: true });
       await tree.release();
     }
   });

@@ -59,7 +59,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     places,
   );
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
-  const dependencies = await copyDependencies(lane.view, layout.verify);
+  const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead: layout.verify });
   const { gitlinks, warnings } = await trackedOddities(lane);
   const prepared = await startBranch(
     { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, warnings } },

@@ -8,6 +8,7 @@ import type { VerifyTree } from "../ports.ts";
 import { openUp, removeAround } from "./dependencies.ts";
 import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
+import { pristineFolders } from "./pristine.ts";
 import { absolute, CLOSED } from "./scan.ts";
 import { clearOwnLock } from "./take-tree.ts";
 
@@ -23,6 +24,8 @@ export function verifyTrees(lane: Lane): VerifyTrees {
   const path = lane.layout.verify;
   const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, sync: "none" });
   const kept = lane.prepared.dependencies.map((folder) => Buffer.from(join(path, folder)));
+  const { dependencies: from } = lane.layout;
+  const dependencies = pristineFolders({ from, to: path, folders: lane.prepared.dependencies });
   let at: string | undefined;
   let cleaning: Promise<void> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -31,6 +34,7 @@ export function verifyTrees(lane: Lane): VerifyTrees {
     if (cleaning === undefined) await clearOwnLock(lane.layout.verifyIndex);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     await (cleaning ??= clean(git, { path, kept }));
+    await dependencies.bring();
     if (at === tree) return;
     at = undefined;
     const args = ["read-tree", "--reset", "-u", tree];

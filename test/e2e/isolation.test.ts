@@ -101,12 +101,13 @@ it("leaves the machine as it was: home, temporary files, global settings and /de
   const ofRepository = (): string[] =>
     readdirSync(dirname(place.repository.path)).filter((name) => name.startsWith(basename(place.repository.path)));
   const args = ["run", "make made.txt", "--check", `${greedy}; test -f made.txt`, "--json"];
-  const result = await place.start(args, { env: { TMPDIR: temporary } }).done;
+  const result = await place.start(args, { env: { TMPDIR: temporary, XDG_CACHE_HOME: join(root, "cache") } }).done;
   expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
   expect(treeHash(place.home)).toBe(before);
-  // Node's own cache of compiled code, which starts the next pawl faster.
+  // npm, which the agent and the check start, keeps its own compiled code there.
   expect(readdirSync(temporary).filter((name) => name !== "node-compile-cache")).toEqual([]);
-  expect(readdirSync(root).toSorted()).toEqual([...beside, "state"].toSorted());
+  // `cache`: compiled code, which starts the next pawl faster.
+  expect(readdirSync(root).toSorted()).toEqual([...beside, "cache", "state"].toSorted());
   expect(ofRepository()).toEqual([basename(place.repository.path)]);
   const device = statSync("/dev/null");
   expect([device.isCharacterDevice(), device.rdev]).toEqual([true, 0x103]);

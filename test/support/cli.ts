@@ -11,7 +11,7 @@ import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { Standin, StandinOptions } from "../../src/standin/server.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { startStandin } from "../../src/standin/server.ts";
-import { tempDir, tempRepository, type TempRepository } from "./temp.ts";
+import { CACHE_HOME, tempDir, tempRepository, type TempRepository } from "./temp.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /** Another build can be named, e.g. while the usual one is being made. */
@@ -95,6 +95,7 @@ export async function cliPlace({
     LANG: "C.UTF-8",
     GIT_CONFIG_NOSYSTEM: "1",
     PAWL_HOME: state,
+    XDG_CACHE_HOME: CACHE_HOME,
     ...QUICK,
     ...(standin === undefined ? {} : { ANTHROPIC_BASE_URL: standin.url }),
     ...(standin === undefined ? {} : { [login === "key" ? "ANTHROPIC_API_KEY" : "CLAUDE_CODE_OAUTH_TOKEN"]: KEY }),

@@ -75,6 +75,7 @@ class Place {
       PATH: process.env["PATH"] ?? "",
       HOME: join(this.root, "home"),
       PAWL_HOME: join(this.root, "state"),
+      XDG_CACHE_HOME: join(import.meta.dirname, "../../.cache"),
       ANTHROPIC_BASE_URL: standin.url,
       ANTHROPIC_API_KEY: "stand-in-key",
       GIT_CONFIG_NOSYSTEM: "1",
@@ -134,8 +135,14 @@ async function endingOf(place: Place, facts: readonly Fact[]): Promise<Ending> {
   };
 }
 
-/** The measure for all the others, with how long it took. */
+/** The measure for all the others, with how long it takes at its best: kills shall fall into a run, not behind it. */
 export async function undisturbed(): Promise<{ ending: Ending; ms: number }> {
+  const first = await calmRun();
+  const second = await calmRun();
+  return { ...first, ms: Math.min(first.ms, second.ms) };
+}
+
+async function calmRun(): Promise<{ ending: Ending; ms: number }> {
   const standin = await startStandin({ script: SCRIPT });
   const place = new Place(standin);
   try {

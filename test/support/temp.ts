@@ -13,6 +13,9 @@ afterAll(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 });
 
+/** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
+export const CACHE_HOME = join(import.meta.dirname, "../../.cache");
+
 export function tempDir(name = "test"): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), `pawl-${name}-`)));
   made.push(path);

@@ -65,7 +65,7 @@ export async function driveHere({
       },
     });
     note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
-    if (ended.outcome === undefined) return signals.exitCode() ?? EXIT.failed;
+    if (ended.outcome === undefined) return ended.paused ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
     if (!json) process.stdout.write(`${ended.outcome.is} ${branchOf(ended) ?? "(no branch)"}\n`);
     return exitCodeOf(ended.outcome, { trustPromise });
   } finally {

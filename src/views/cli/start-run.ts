@@ -171,7 +171,7 @@ function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec,
   );
 }
 
-function refuseFullDisk(dir: string): void {
+export function refuseFullDisk(dir: string): void {
   let place = dir;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
   const { bavail, bsize } = statfsSync(place);

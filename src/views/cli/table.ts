@@ -40,4 +40,3 @@ export const COMMANDS = {
   demo: { summary: "the whole thing in a minute, on a scripted model", load: () => import("./commands/demo.ts") },
 } satisfies Record<string, Entry>;
 
-type CommandName = keyof typeof COMMANDS;

@@ -20,6 +20,7 @@ import { lockWorkspace } from "../../../workspace/lock.ts";
 import { resumeCommand } from "../../summary.ts";
 import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
+import { refuseFullDisk } from "../start-run.ts";
 import { resolveRun } from "../run-id.ts";
 import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
 import { loudnessOf } from "./run.ts";
@@ -82,9 +83,13 @@ async function resume(
         hint: `its work is kept: pawl restore ${row.run} --at N --branch NAME`,
       });
     }
+    refuseFullDisk(state.dir);
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
-      if (folded.outcome === undefined) await queue(state, { run: row.run, directives: directivesOf(change, folded) });
+      if (folded.outcome === undefined) {
+        const held = await isHeld(state, folded);
+        await queue(state, { run: row.run, directives: directivesOf(change, { held }) });
+      }
       if (options.json !== true && options.quiet !== true)
         process.stderr.write(`${header({ ...spec, limits: { ...folded.limits, ...change.limits } })}\n`);
       const reopen = folded.outcome === undefined ? {} : { reopen: change };
@@ -138,11 +143,17 @@ function refuse(state: RunState, { limits }: Change): void {
   });
 }
 
-function directivesOf({ limits, model }: Change, { paused }: { paused: boolean }): Directive[] {
+/** Whoever resumes wants it to go on: a pause or stop that a dead driver left, or that waits in the inbox, is taken back. */
+async function isHeld({ inbox }: State, { run, paused, stop }: RunState): Promise<boolean> {
+  if (paused || stop !== undefined) return true;
+  return (await inbox.queued(run)).some(({ directive: { kind } }) => kind === "pause" || kind === "stop");
+}
+
+function directivesOf({ limits, model }: Change, { held }: { held: boolean }): Directive[] {
   return [
     ...(Object.keys(limits).length === 0 ? [] : [{ kind: "budget" as const, limits }]),
     ...(model === undefined ? [] : [{ kind: "model" as const, model }]),
-    ...(paused ? [{ kind: "resume" as const }] : []),
+    ...(held ? [{ kind: "resume" as const }] : []),
   ];
 }
 
@@ -154,7 +165,7 @@ async function tellDriver(
   state: State,
   { run, pid, change }: { run: string; pid: number; change: Change },
 ): Promise<number> {
-  await queue(state, { run, directives: directivesOf(change, { paused: true }) });
+  await queue(state, { run, directives: directivesOf(change, { held: true }) });
   process.stderr.write(
     `${run} is driven by process ${pid}; it was told to go on\n  pawl status ${run}  # where it is\n`,
   );
