@@ -39,4 +39,3 @@ export const COMMANDS = {
   standin: { summary: "serve a scripted model on loopback", load: () => import("./commands/standin.ts") },
   demo: { summary: "the whole thing in a minute, on a scripted model", load: () => import("./commands/demo.ts") },
 } satisfies Record<string, Entry>;
-

@@ -1,6 +1,6 @@
 /** `pawl demo`: the whole thing in a few seconds, with the real Claude Code on a scripted model. No key, no network. */
 import type { Command } from "commander";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { Environment } from "../../../compose.ts";
@@ -75,13 +75,19 @@ check, a claim that is not true, then the solution. Nothing leaves this machine,
 is what a model would have taken.
 `;
 
+/** How to call pawl from anywhere: in a checkout it is not on the PATH. */
+function ownCommand(): string {
+  const dirs = (process.env["PATH"] ?? "").split(delimiter);
+  return dirs.some((dir) => existsSync(join(dir, "pawl"))) ? "pawl" : `"${process.execPath}" "${process.argv[1]}"`;
+}
+
 function whereToLook(root: string, repository: string): string {
-  const home = join(root, "pawl");
+  const pawl = `PAWL_HOME=${join(root, "pawl")} ${ownCommand()}`;
   return `look
   cd ${repository} && git log --stat
-  PAWL_HOME=${home} pawl show --iteration 2           # the claim that was refused
-  PAWL_HOME=${home} pawl show --iteration 3 --prompt  # the evidence it was sent back with
-  PAWL_HOME=${home} pawl logs
+  ${pawl} show --iteration 2           # the claim that was refused
+  ${pawl} show --iteration 3 --prompt  # the evidence it was sent back with
+  ${pawl} logs
 (the model was a script; with your own login it is: pawl run "goal" --check "npm test")
 `;
 }
