@@ -16,7 +16,6 @@ const round = (n: number, digits = 1): number => Number(n.toFixed(digits));
 
 interface Child {
   gaps: number[];
-  rss: number;
 }
 function inChild(iterations: number): Child {
   const out = execFileSync(
@@ -29,7 +28,6 @@ function inChild(iterations: number): Child {
 
 async function overhead(): Promise<object> {
   const rows: Record<string, object> = {};
-  let driverRssMb = 0;
   for (const iterations of [10, 100, 1_000]) {
     // Interleaved and repeated where it is short, so that a busy minute hits all alike.
     const rounds = iterations === 10 ? 5 : iterations === 100 ? 3 : 1;
@@ -39,7 +37,6 @@ async function overhead(): Promise<object> {
     for (let i = 0; i < rounds; i += 1) {
       const child = inChild(iterations);
       pawl.push(...child.gaps);
-      driverRssMb = Math.max(driverRssMb, child.rss / 1e6);
       const a = makePlace();
       hand.push(...(await byHand(a, Math.min(iterations, 200))));
       a.remove();
@@ -60,7 +57,7 @@ async function overhead(): Promise<object> {
     };
     console.error(iterations, JSON.stringify(rows[String(iterations)]));
   }
-  return { ...rows, driverRssMb: round(driverRssMb, 0) };
+  return rows;
 }
 
 function timed(
