@@ -24,10 +24,15 @@ export const kills: Part = {
       runs += 1;
       made += report.kills;
       driverOnly += report.driverOnly;
-      extraRequests += report.ending.requests - requests;
-      if (report.wrongs.length > 0) {
-        wrongs.push({ plan: i, wrongs: report.wrongs });
-        console.error(`plan ${i} of seed ${seed}: ${report.wrongs.join("; ")}`);
+      extraRequests += report.extraRequests;
+      const tooMany =
+        report.extraRequests > report.kills
+          ? [`${report.extraRequests} extra requests after ${report.kills} kills`]
+          : [];
+      const all = [...report.wrongs, ...tooMany];
+      if (all.length > 0) {
+        wrongs.push({ plan: i, wrongs: all });
+        console.error(`plan ${i} of seed ${seed}: ${all.join("; ")}`);
       }
       console.error(`${made}/${target} kills, ${runs} runs, ${extraRequests} extra requests, ${wrongs.length} wrong`);
     }

@@ -11,13 +11,16 @@ it("ends as the undisturbed run does after 50 kills at random moments, half of t
   expect(calm.ending).toMatchObject({ outcome: "verified all-required-pass", iterations: 3, requests: 7 });
   let kills = 0;
   let driverOnly = 0;
+  let extraRequests = 0;
   for (const plan of plans(SEED, KILLS, KILLS_PER_RUN)) {
     const report = await killedRun(plan, calm);
     expect({ plan, wrongs: report.wrongs }).toEqual({ plan, wrongs: [] });
     kills += report.kills;
     driverOnly += report.driverOnly;
+    extraRequests += report.extraRequests;
     if (kills >= KILLS) break;
   }
   expect(kills).toBeGreaterThanOrEqual(KILLS);
+  expect(extraRequests).toBeLessThanOrEqual(kills);
   expect(driverOnly).toBeGreaterThan(KILLS / 4);
 }, 400_000);
