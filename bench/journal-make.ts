@@ -58,7 +58,7 @@ function iteration(n: number): NewFact[] {
       outcome: { is: "done" },
       usage,
       text: "not yet",
-      claim: false,
+      claim: null,
       tools: [["Write", 1]],
       durationMs: 100,
       messageId: "m",

@@ -9,6 +9,7 @@ import { drive } from "../src/loop/drive.ts";
 import type { RunState } from "../src/loop/state.ts";
 import { runRecipe } from "../src/recipes/run.ts";
 import type { RunSpec } from "../src/spec.ts";
+import { plainSpec } from "../test/support/spec.ts";
 
 /** The checkout, also when this file runs compiled from its cache folder. */
 const ROOT = process.env["PAWL_BENCH_ROOT"] ?? join(import.meta.dirname, "..");
@@ -51,32 +52,14 @@ export function makePlace(files = 50): Place {
 }
 
 export function specFor(place: Place, iterations: number): RunSpec {
+  const plain = plainSpec(place.repo);
   return {
+    ...plain,
     run: `r-bench-${iterations}`,
-    recipe: "run",
     goal: "benchmark",
-    workspace: {
-      repository: place.repo,
-      path: place.repo,
-      commit: "branch",
-      branch: "pawl/bench",
-      allowDirty: false,
-      maxSnapshotBytes: 1e9,
-      maxSnapshotFiles: 1e6,
-    },
-    agent: {
-      name: "scripted",
-      context: "persistent",
-      contextLimitTokens: 1e9,
-      idleTimeoutMs: 600_000,
-      turnTimeoutMs: 600_000,
-      completionGraceMs: 60_000,
-      options: {},
-    },
+    workspace: { ...plain.workspace, branch: "pawl/bench" },
+    agent: { ...plain.agent, contextLimitTokens: 1e9 },
     checks: [{ name: "true", kind: "command", command: "true", required: true, timeoutMs: 60_000 }],
-    claim: { promise: "COMPLETE", required: true },
-    minIterations: 1,
-    maxErrors: 3,
     limits: { iterations },
     struggle: { patience: 3, shortTurnMs: 0, ladder: ["stop"] },
     waits: { backoffBaseMs: 100, backoffMaxMs: 1_000, limitCapMs: 1_000 },

@@ -57,16 +57,25 @@ interface ComposeOptions {
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
 export async function composeForRun({ run, env, state, start, agents }: ComposeOptions): Promise<Composed> {
-  const [{ openWorkspace }, { commandCheck }, { sweep }, { currentOwner }, { systemClock }, environments, frozen] =
-    await Promise.all([
-      import("./workspace/open.ts"),
-      import("./checks/command.ts"),
-      import("./platform/sweep.ts"),
-      import("./platform/owner.ts"),
-      import("./platform/clock.ts"),
-      import("./compose/environment.ts"),
-      import("./compose/instructions.ts"),
-    ]);
+  const [
+    { openWorkspace },
+    { commandCheck },
+    { sweep },
+    { currentOwner },
+    { systemClock },
+    environments,
+    frozen,
+    hooks,
+  ] = await Promise.all([
+    import("./workspace/open.ts"),
+    import("./checks/command.ts"),
+    import("./platform/sweep.ts"),
+    import("./platform/owner.ts"),
+    import("./platform/clock.ts"),
+    import("./compose/environment.ts"),
+    import("./compose/instructions.ts"),
+    import("./compose/hook.ts"),
+  ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const home = agentHome(state.dir, { run, lane: LANE });
   const checkHome = join(runDir(state.dir, run), "check-home");
@@ -94,6 +103,7 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
+    hook: hooks.hookRunner({ cwd: spec.workspace.path, environment: environmentIn(checkHome) }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
     agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },

@@ -89,7 +89,7 @@ describe("the specification of a run", () => {
     expect(spec.limits).toEqual({ iterations: 20 });
     expect(spec.minIterations).toBe(2);
     expect(spec.maxErrors).toBe(3);
-    expect(spec.claim).toEqual({ promise: "COMPLETE", required: true });
+    expect(spec.claim).toEqual({ promise: "COMPLETE", required: true, confirmations: 1 });
     expect(spec.struggle).toEqual({
       patience: 3,
       shortTurnMs: 30_000,

@@ -4,7 +4,7 @@
  * bounded excerpt. Authors are checked strictly; readers skip types they do not know.
  */
 import { z } from "zod";
-import { limitsSchema, runSpecSchema } from "./spec.ts";
+import { hookEventSchema, limitsSchema, MAX_TASK_CHARS, runSpecSchema } from "./spec.ts";
 
 export const FACT_VERSION = 1;
 
@@ -102,8 +102,18 @@ const outcomeSchema = z.strictObject({
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
+/** The longest text of a directive, characters. */
+export const MAX_DIRECTIVE_CHARS = 65_536;
+
 export const directiveSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("say"), text: z.string().min(1).max(65_536), when: z.enum(["now", "next"]) }),
+  z.strictObject({
+    kind: z.literal("say"),
+    text: z.string().min(1).max(MAX_DIRECTIVE_CHARS),
+    /** `only-now`: into the running turn or not at all. */
+    when: z.enum(["now", "next", "only-now"]),
+  }),
+  /** Takes back what has not reached the model yet. */
+  z.strictObject({ kind: z.literal("cancel"), directive: z.string() }),
   z.strictObject({ kind: z.literal("interrupt") }),
   z.strictObject({ kind: z.literal("pause") }),
   z.strictObject({ kind: z.literal("resume") }),
@@ -111,9 +121,36 @@ export const directiveSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("model"), model: z.string().min(1) }),
   z.strictObject({ kind: z.literal("budget"), limits: limitsSchema }),
   z.strictObject({ kind: z.literal("memory"), op: z.enum(["pin", "clear"]), id: z.string() }),
-  z.strictObject({ kind: z.literal("answer"), question: z.string(), text: z.string().max(65_536) }),
+  z.strictObject({ kind: z.literal("answer"), question: z.string(), text: z.string().max(MAX_DIRECTIVE_CHARS) }),
+  z.strictObject({ kind: z.literal("task-add"), text: z.string().min(1).max(MAX_TASK_CHARS) }),
+  /** `task` is a task's id; without it the current one. */
+  z.strictObject({
+    kind: z.literal("task-mark"),
+    as: z.enum(["done", "skipped", "todo", "removed"]),
+    task: z.string().optional(),
+  }),
 ]);
 export type Directive = z.infer<typeof directiveSchema>;
+
+/** What the agent says of its own work: a promise as the last line, or a structured call. Never evidence. */
+const claimSchema = z.strictObject({
+  /** `task`: the current task only. `abort`: the goal cannot be reached. */
+  is: z.enum(["done", "task", "abort"]),
+  how: z.enum(["promise", "call"]),
+  /** Its words for it, bounded. */
+  text: z.string(),
+});
+export type Claim = z.infer<typeof claimSchema>;
+
+const taskSchema = z.strictObject({
+  /** Stable while its text is: hash of the text and of how often it stands above. */
+  id: z.string(),
+  text: z.string(),
+  /** 0 for a task, more for its subtasks. */
+  depth: count,
+  is: z.enum(["todo", "doing", "done", "skipped"]),
+});
+export type Task = z.infer<typeof taskSchema>;
 
 const promptPartSchema = z.strictObject({
   name: z.string(),
@@ -179,7 +216,7 @@ export const factSchema = z.discriminatedUnion("type", [
     usage: usageSchema,
     /** Last text of the agent, bounded; the whole is in the trace. */
     text: z.string(),
-    claim: z.boolean(),
+    claim: claimSchema.nullable(),
     tools: z.array(z.tuple([z.string(), count])),
     durationMs: ms,
     messageId: z.string().nullable(),
@@ -248,10 +285,41 @@ export const factSchema = z.discriminatedUnion("type", [
   fact("directive-acknowledged", { id: z.string(), turn: count }),
   fact("human-requested", {
     question: z.string(),
-    kind: z.enum(["ladder", "workspace", "question"]),
+    kind: z.enum(["permission", "question", "unverifiable", "ladder", "errors", "hook"]),
     text: z.string(),
+    /** Answers that are offered; a person may also write another where the kind allows it. */
+    options: z.array(z.string()),
+    /** The turn that waits for it; null when the run does. */
+    turn: count.nullable(),
+    /** Driven time after which policy answers; null: it waits for a person. */
+    untilElapsed: ms.nullable(),
   }),
-  fact("human-answered", { question: z.string(), text: z.string() }),
+  fact("human-answered", {
+    question: z.string(),
+    text: z.string(),
+    /** `turn-ended`: the turn that waited is over. */
+    by: z.enum(["person", "policy", "timeout", "turn-ended"]),
+  }),
+  /** The task file as it was after a turn or a person's edit. */
+  fact("tasks-recorded", {
+    iteration: count,
+    tasks: z.array(taskSchema),
+    /** Of all, also those beyond the listed. */
+    total: count,
+    /** Ticked without work, vanished: said, never silently honoured. */
+    suspicions: z.array(z.string()),
+  }),
+  fact("hook-end", {
+    hook: z.string(),
+    on: hookEventSchema,
+    /** What it ran for, so that it runs once: the iteration, the epoch, … */
+    occasion: z.string(),
+    ok: z.boolean(),
+    exitCode: z.int().nullable(),
+    durationMs: ms,
+    /** Bounded. */
+    output: z.string(),
+  }),
   fact("wait-start", {
     wait: z.string(),
     reason: z.string(),

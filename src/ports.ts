@@ -3,7 +3,7 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { Directive, Fact, FileChange, NewFact, TurnOutcome, Usage, Verdict } from "./events.ts";
-import type { AgentSpec } from "./spec.ts";
+import type { AgentSpec, HookSpec } from "./spec.ts";
 
 // ── Clock ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,7 +111,7 @@ export type Redact = (text: string) => string;
 
 /** Something an agent cannot do, with the reason; shown to people and used by the contract suite. */
 export interface Gap {
-  cannot: "say-now" | "switch-model" | "rewind" | "resume" | "report-cost" | "inspect";
+  cannot: "say-now" | "switch-model" | "rewind" | "resume" | "report-cost" | "inspect" | "ask" | "done-call";
   reason: string;
 }
 
@@ -164,6 +164,11 @@ export type AgentEvent =
   | { type: "usage"; usage: Usage }
   /** The text of a directive given by `say` is in a request to the model. */
   | { type: "delivered"; directive: string }
+  /**
+   * The agent waits for a person: may it use a tool, or which way. Until it is answered there is no idle time. Only with
+   * an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
+   */
+  | { type: "asked"; question: string; kind: "permission" | "question"; text: string; options: string[] }
   | { type: "retry"; attempt: number; delayMs: number; status: number | null }
   | { type: "notice"; text: string }
   | TurnEnd;
@@ -174,9 +179,14 @@ export interface TurnEnd {
   usage: Usage;
   /** The agent's final text of this turn: nothing of tools, thinking or earlier messages. */
   finalText: string;
+  /** The last structured call of this turn by which the agent said how its work stands; null without one. */
+  call: { is: "done" | "task" | "abort"; text: string } | null;
   messageId: string | null;
   contextTokens: number | null;
 }
+
+/** A person's, or policy's, answer to what the agent asked. */
+export type Reply = { is: "allow" } | { is: "deny"; reason: string } | { is: "text"; text: string };
 
 /** What became of a turn nobody saw the end of. */
 export type Found =
@@ -204,6 +214,8 @@ export interface AgentSession {
   /** Into the running turn, or "next-turn" when there is none or the agent cannot. */
   say(directive: string, text: string): Promise<Delivery>;
   setModel(model: string): Promise<Delivery>;
+  /** To an `asked` event of the running turn. False when nobody waits for it any more. */
+  reply?(question: string, reply: Reply): Promise<boolean>;
   /** Afterwards no process of it is left. */
   close(): Promise<void>;
 }
@@ -258,6 +270,13 @@ export interface Workspace {
   diff(fromTree: string, toTree: string, maxBytes: number): Promise<string>;
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
+  /**
+   * A text file of the workspace, its first `maxBytes`; undefined when there is none. Never through a symbolic link, never
+   * outside the workspace, never anything but a regular file.
+   */
+  read(path: string, maxBytes: number): Promise<{ text: string; bytes: number } | undefined>;
+  /** Replaces or makes a text file of the workspace, under the same rules. TerminalError when that cannot be. */
+  write(path: string, text: string): Promise<void>;
   /** Makes the workspace equal to a snapshot; what was there first becomes `…/salvage/<k>`, whose name is returned. */
   restore(to: number, about: { salvage: string; at: number }): Promise<{ tree: string; salvage: string }>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
@@ -283,6 +302,18 @@ export interface Check {
   judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict>;
 }
 
+// ── Hook ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface HookResult {
+  ok: boolean;
+  exitCode: number | null;
+  durationMs: number;
+  /** Redacted by the journal; bounded. */
+  output: string;
+}
+/** Runs one hook's command in the workspace with a fact on its standard input. Never rejects for the command's failure. */
+export type RunHook = (hook: HookSpec, input: string, signal: AbortSignal) => Promise<HookResult>;
+
 // ── All of them ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Ports {
@@ -293,6 +324,7 @@ export interface Ports {
   agents: Readonly<Record<string, Agent>>;
   workspace: Workspace;
   checks: readonly Check[];
+  hook: RunHook;
   owner: Owner;
   /** Ends what an earlier driver of this run left behind; returns how many processes. */
   sweep(run: string): Promise<number>;

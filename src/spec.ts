@@ -45,6 +45,55 @@ const waitSpecSchema = z.strictObject({
   limitCapMs: z.int().positive(),
 });
 
+/** What happens when the agent or the loop needs a person. */
+const askSpecSchema = z.strictObject({
+  permissions: z.enum(["allow", "deny", "ask"]),
+  /** `deny`: the agent is told to decide itself; what only a person can settle ends the run. */
+  questions: z.enum(["deny", "ask"]),
+  /** How long a person has, driven time; then as with `deny`. */
+  timeoutMs: z.int().positive(),
+});
+export type AskSpec = z.infer<typeof askSpecSchema>;
+
+export const hookEventSchema = z.enum([
+  "run-start",
+  "iteration-start",
+  "iteration-end",
+  "run-end",
+  "resume",
+  "stall",
+  "error",
+]);
+export type HookEvent = z.infer<typeof hookEventSchema>;
+
+const hookSpecSchema = z.strictObject({
+  name: z.string().min(1),
+  on: z.array(hookEventSchema).min(1),
+  command: z.string().min(1),
+  /** On failure: `warn` tells, `block` ends the run, `suspend` waits for a person. */
+  policy: z.enum(["warn", "block", "suspend"]),
+  /** Its output stands in the next prompt. */
+  toPrompt: z.boolean(),
+  timeoutMs: z.int().positive(),
+});
+export type HookSpec = z.infer<typeof hookSpecSchema>;
+
+/** A file of the workspace that goes from iteration to iteration, cut to `maxBytes` in the prompt. */
+const memoFileSchema = z.strictObject({ file: z.string().min(1), maxBytes: z.int().positive() });
+
+export const MAX_TASK_CHARS = 2_000;
+const tasksSpecSchema = z.strictObject({
+  /** Relative to the workspace. */
+  file: z.string().min(1),
+  /** The agent's word for "this task is done, on to the next". */
+  promise: z.string().min(1),
+  /** Iterations a task must have had before it counts as done. */
+  minIterations: z.int().positive(),
+});
+
+/** A prompt part in every n-th iteration. */
+const ruleSpecSchema = z.strictObject({ every: z.int().positive(), text: z.string().min(1) });
+
 const agentSpecSchema = z.strictObject({
   name: z.string().min(1),
   model: z.string().optional(),
@@ -57,6 +106,7 @@ const agentSpecSchema = z.strictObject({
   turnTimeoutMs: z.int().positive(),
   /** How long after its final answer an agent's process may hold its output open. */
   completionGraceMs: z.int().positive(),
+  ask: askSpecSchema,
   /** What only the named adapter understands: tools, permissions, effort, plugins, extra arguments. */
   options: z.record(z.string(), z.json()),
 });
@@ -69,6 +119,8 @@ const workspaceSpecSchema = z.strictObject({
   /** `branch`: pawl's own; `current`: the user's; `none`: nothing is committed, work stays in the tree. */
   commit: z.enum(["branch", "current", "none"]),
   branch: z.string().optional(),
+  /** First line of commits, with {{iteration}}, {{goal}} and {{verdict}}. */
+  commitTitle: z.string().optional(),
   allowDirty: z.boolean(),
   maxSnapshotBytes: z.int().positive(),
   maxSnapshotFiles: z.int().positive(),
@@ -83,7 +135,25 @@ export const runSpecSchema = z.strictObject({
   agent: agentSpecSchema,
   checks: z.array(checkSpecSchema),
   /** The agent's word for "done"; with `required` a pass alone does not end the run. */
-  claim: z.strictObject({ promise: z.string().min(1), required: z.boolean() }),
+  claim: z.strictObject({
+    promise: z.string().min(1),
+    required: z.boolean(),
+    /** The agent's word for "it cannot be done": ends the run `failed`. */
+    abort: z.string().min(1).optional(),
+    /** Claims in a row, each on a green tree, before it counts. */
+    confirmations: z.int().positive(),
+  }),
+  /** What the goal lists as its acceptance criteria. */
+  criteria: z.array(z.string()),
+  tasks: tasksSpecSchema.optional(),
+  notes: memoFileSchema.optional(),
+  knowledge: memoFileSchema.optional(),
+  /** Instead of pawl's own prompt; variables in docs/prompts.md. */
+  template: z.string().optional(),
+  rules: z.array(ruleSpecSchema),
+  hooks: z.array(hookSpecSchema),
+  /** After `maxErrors` failed turns in a row. */
+  onErrors: z.enum(["fail", "pause"]),
   minIterations: z.int().positive(),
   maxErrors: z.int().positive(),
   limits: limitsSchema,

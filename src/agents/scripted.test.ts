@@ -8,6 +8,7 @@ import { tempDir } from "../../test/support/temp.ts";
 import type { OpenRequest } from "../ports.ts";
 import { scripted } from "./scripted.ts";
 import type { ScriptedFunction } from "./scripted.ts";
+import { plainAgent } from "../../test/support/spec.ts";
 
 /** Plays the behaviour that its prompt holds as JSON, and keeps what its conversations remember. */
 function player() {
@@ -62,15 +63,7 @@ function request(overrides: Partial<OpenRequest> = {}): OpenRequest {
     workspace: root,
     home: join(root, "home"),
     session: { ref: randomUUID(), mode: "new" },
-    agent: {
-      name: "scripted",
-      context: "persistent",
-      contextLimitTokens: 1,
-      idleTimeoutMs: 1000,
-      turnTimeoutMs: 1000,
-      completionGraceMs: 1000,
-      options: {},
-    },
+    agent: { ...plainAgent, idleTimeoutMs: 1000, turnTimeoutMs: 1000, completionGraceMs: 1000 },
     model: undefined,
     instructions: "",
     environment: {},

@@ -37,6 +37,8 @@ export interface Tell {
 export interface ScriptedAnswer {
   /** The final text. */
   text?: string;
+  /** As if the agent had called the tool that says how its work stands. */
+  call?: NonNullable<TurnEnd["call"]>;
   outcome?: TurnOutcome;
   usage?: Partial<Usage>;
   contextTokens?: number;
@@ -122,6 +124,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       outcome,
       usage,
       finalText: answer.text ?? "",
+      call: answer.call ?? null,
       messageId: outcome.is === "done" ? (answer.messageId ?? randomUUID()) : null,
       contextTokens: answer.contextTokens ?? null,
     });

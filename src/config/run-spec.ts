@@ -1,6 +1,6 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
-import { runSpecSchema, type AgentSpec, type CheckSpec, type Limits, type RunSpec } from "../spec.ts";
+import { runSpecSchema, type AgentSpec, type CheckSpec, type HookSpec, type Limits, type RunSpec } from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -11,6 +11,8 @@ export interface RunAbout {
   /** Where the agent works. */
   path: string;
   branch: string | undefined;
+  /** The text of the template, frozen. */
+  template?: string;
   environment: RunSpec["environment"];
 }
 
@@ -25,13 +27,29 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       path: about.path,
       commit: s.commit,
       ...(about.branch === undefined ? {} : { branch: about.branch }),
+      ...(s["commit-title"] === undefined ? {} : { commitTitle: s["commit-title"] }),
       allowDirty: s["allow-dirty"],
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },
     agent: toAgent(s),
     checks,
-    claim: { promise: s.promise, required: !s["until-green"] },
+    claim: {
+      promise: s.promise,
+      required: !s["until-green"],
+      ...(s["abort-promise"] === undefined ? {} : { abort: s["abort-promise"] }),
+      confirmations: s.confirmations,
+    },
+    criteria: [...s.criteria],
+    ...(s.tasks === undefined
+      ? {}
+      : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),
+    ...memoFile("notes", s),
+    ...memoFile("knowledge", s),
+    ...(about.template === undefined ? {} : { template: about.template }),
+    rules: [...s.rules],
+    hooks: toHooks(s),
+    onErrors: s["on-errors"],
     minIterations: s["min-iterations"] ?? Math.min(checks.length === 0 ? 2 : 1, s["max-iterations"]),
     maxErrors: s["max-errors"],
     limits: toLimits(s),
@@ -43,6 +61,24 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(`these settings make no run: ${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+const HOOK_TIMEOUT_MS = 30_000;
+
+function toHooks(s: Resolved["settings"]): HookSpec[] {
+  return s.hooks.map(({ name, on, run, policy, prompt, timeout }, at) => ({
+    name: name ?? `hook ${at + 1}`,
+    on: [...on],
+    command: run,
+    policy: policy ?? "warn",
+    toPrompt: prompt ?? false,
+    timeoutMs: timeout ?? HOOK_TIMEOUT_MS,
+  }));
+}
+
+function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Partial<RunSpec>, "notes" | "knowledge"> {
+  const file = s[name];
+  return file === undefined ? {} : { [name]: { file, maxBytes: s["memo-size"] } };
 }
 
 function toChecks(s: Resolved["settings"]): CheckSpec[] {
@@ -91,6 +127,7 @@ function toAgent(s: Resolved["settings"]): AgentSpec {
     idleTimeoutMs: s["idle-timeout"],
     turnTimeoutMs: s["turn-timeout"],
     completionGraceMs: s["completion-grace"],
+    ask: { permissions: s["on-permission"], questions: s.questions, timeoutMs: s["answer-timeout"] },
     options: Object.fromEntries(
       Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),

@@ -14,6 +14,9 @@ const GOOD: Directive[] = [
   { kind: "budget", limits: { iterations: 3, usd: 0.5 } },
   { kind: "memory", op: "pin", id: "a" },
   { kind: "answer", question: "q", text: "" },
+  { kind: "cancel", directive: "d" },
+  { kind: "task-add", text: "do it" },
+  { kind: "task-mark", as: "done", task: "t" },
 ];
 
 test("every kind of directive passes", () => {

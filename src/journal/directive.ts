@@ -5,12 +5,14 @@
 import type { Directive } from "../events.ts";
 
 const MAX_TEXT_CHARS = 65_536;
+const MAX_TASK_CHARS = 2_000;
 /** Limits that are money; the others count. */
 const MONEY: ReadonlySet<string> = new Set(["usd", "turnUsd"]);
 const COUNTS: ReadonlySet<string> = new Set(["iterations", "turns", "toolCalls", "tokens", "drivenMs", "callsPerHour"]);
 
 type Rule = (value: unknown) => boolean;
 const text: Rule = (value) => typeof value === "string" && value.length > 0 && value.length <= MAX_TEXT_CHARS;
+const taskText: Rule = (value) => text(value) && (value as string).length <= MAX_TASK_CHARS;
 const maybeEmptyText: Rule = (value) => typeof value === "string" && value.length <= MAX_TEXT_CHARS;
 const oneOf =
   (...words: string[]): Rule =>
@@ -30,7 +32,8 @@ const limits: Rule = (value) =>
   );
 
 const SHAPES: { readonly [K in Directive["kind"]]: Readonly<Record<string, Rule>> } = {
-  say: { text, when: oneOf("now", "next") },
+  say: { text, when: oneOf("now", "next", "only-now") },
+  cancel: { directive: text },
   interrupt: {},
   pause: {},
   resume: {},
@@ -39,6 +42,8 @@ const SHAPES: { readonly [K in Directive["kind"]]: Readonly<Record<string, Rule>
   budget: { limits },
   memory: { op: oneOf("pin", "clear"), id: maybeEmptyText },
   answer: { question: maybeEmptyText, text: maybeEmptyText },
+  "task-add": { text: taskText },
+  "task-mark": { as: oneOf("done", "skipped", "todo", "removed"), task: (value) => value === undefined || text(value) },
 };
 
 /** What is wrong with it, in words; undefined when nothing is. */

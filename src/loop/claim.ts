@@ -1,7 +1,25 @@
 /**
- * The completion promise. It is a claim only as the whole last line of the agent's final text: never from tools, code
- * blocks, quotes or the echo of a prompt.
+ * What the agent claims of its work: a promise, which counts only as the whole last line of its final text and never
+ * from tools, code blocks, quotes or the echo of a prompt; or a structured call.
  */
+import type { Claim } from "../events.ts";
+import type { TurnEnd } from "../ports.ts";
+import type { RunSpec } from "../spec.ts";
+
+const MAX_CLAIM_CHARS = 1_000;
+
+/** The promise is the last word: it stands over a call made earlier in the turn. */
+export function claimOf(
+  { finalText, call }: Pick<TurnEnd, "finalText" | "call">,
+  { claim, tasks }: Pick<RunSpec, "claim" | "tasks">,
+): Claim | null {
+  const text = finalText.slice(-MAX_CLAIM_CHARS);
+  if (hasClaim(finalText, claim.promise)) return { is: "done", how: "promise", text };
+  if (claim.abort !== undefined && hasClaim(finalText, claim.abort)) return { is: "abort", how: "promise", text };
+  if (tasks !== undefined && hasClaim(finalText, tasks.promise)) return { is: "task", how: "promise", text };
+  return call === null ? null : { is: call.is, how: "call", text: call.text.slice(0, MAX_CLAIM_CHARS) };
+}
+
 export const promiseTag = (promise: string): string => `<promise>${promise}</promise>`;
 
 export function hasClaim(finalText: string, promise: string): boolean {

@@ -108,7 +108,7 @@ function stopped(state: RunState): Draft | undefined {
 
 /** Whether the agent's "done" counts: late enough, and with work behind it. */
 function claimStands(state: RunState, lane: LaneState): { stands: boolean; why: string } {
-  if (lane.ended?.claim !== true) return { stands: false, why: "no claim" };
+  if (lane.ended?.claim?.is !== "done") return { stands: false, why: "no claim" };
   if (lane.iteration < state.spec.minIterations) {
     return {
       stands: false,
@@ -261,7 +261,7 @@ function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
 function goOn(state: RunState, lane: LaneState): Draft {
   const required = judged(state, lane).filter(({ check }) => check.required);
   const red = required.filter(({ verdict }) => verdict?.is !== "pass");
-  if (lane.ended?.claim === true) {
+  if (lane.ended?.claim?.is === "done") {
     if (red.length > 0) {
       const names = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`).join(", ");
       return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${names}` };

@@ -4,8 +4,12 @@
  */
 import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
-import { recordFailure, steerMemory } from "./memory.ts";
+import { deliver, receive } from "./fold-directives.ts";
+import { recordHook } from "./hooks.ts";
+import { recordFailure } from "./memory.ts";
 import { emptyTrack, trackDecision, trackIteration } from "./progress.ts";
+import { recordAnswer, recordQuestion } from "./questions.ts";
+import { recordTasks } from "./tasks.ts";
 import {
   freshRecord,
   initial,
@@ -18,7 +22,6 @@ import {
 } from "./state.ts";
 
 const MAX_KEPT_VERDICTS = 256;
-const MAX_KEPT_DIRECTIVES = 200;
 const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
@@ -97,13 +100,13 @@ function step(state: RunState, fact: Fact): void {
       return;
     }
     case "human-requested":
-      state.questions.set(fact.question, { kind: fact.kind, text: fact.text });
-      return;
-    case "human-answered": {
-      const question = state.questions.get(fact.question);
-      if (question !== undefined) question.answer = fact.text;
-      return;
-    }
+      return recordQuestion(state, fact);
+    case "human-answered":
+      return recordAnswer(state, fact);
+    case "tasks-recorded":
+      return recordTasks(state, fact);
+    case "hook-end":
+      return recordHook(state, fact);
     case "wait-start":
       state.wait = fact;
       return;
@@ -317,51 +320,4 @@ function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
     lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };
     owe(lane, fact.tree, `pawl: restore the state of iteration ${fact.to}`);
   }
-}
-
-function receive(state: RunState, fact: FactOf<"directive-received">): void {
-  const duringTurn = [...state.lanes.values()].find((l) => l.open !== undefined)?.open?.fact.turn ?? null;
-  state.directives.set(fact.id, {
-    id: fact.id,
-    directive: fact.directive,
-    source: fact.source,
-    receivedSeq: fact.seq,
-    duringTurn,
-  });
-  for (const [id, old] of state.directives) {
-    if (state.directives.size <= MAX_KEPT_DIRECTIVES) break;
-    if (old.delivered !== undefined) state.directives.delete(id);
-  }
-  const directive = fact.directive;
-  switch (directive.kind) {
-    case "pause":
-      state.paused = true;
-      return;
-    case "resume":
-      // To go on is the newer wish: it takes back a pause, and a stop that has not come to its end.
-      state.paused = false;
-      delete state.stop;
-      return;
-    case "stop":
-      state.stop = directive.when === "now" || state.stop === "now" ? "now" : "after";
-      return;
-    case "model":
-      state.model = directive.model;
-      return;
-    case "budget":
-      state.limits = { ...state.limits, ...directive.limits };
-      return;
-    case "memory":
-      steerMemory(state.memory, directive);
-      return;
-    case "answer":
-    case "say":
-    case "interrupt":
-      return;
-  }
-}
-
-function deliver(state: RunState, fact: FactOf<"directive-delivered">): void {
-  const directive = state.directives.get(fact.id);
-  if (directive !== undefined) directive.delivered = { how: fact.how, turn: fact.turn };
 }

@@ -4,7 +4,7 @@ import type { FactOf, NewFact, Usage } from "../events.ts";
 import type { Agent, AgentEvent, OpenRequest, TurnEnd } from "../ports.ts";
 import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
-import { hasClaim } from "./claim.ts";
+import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { joinParts } from "./prompt.ts";
 import { pendingSays, type RunState } from "./state.ts";
@@ -117,6 +117,7 @@ const lost = (): TurnEnd => ({
   outcome: { is: "cut", reason: "the agent's stream ended without a result" },
   usage: { ...NO_USAGE, usd: null },
   finalText: "",
+  call: null,
   messageId: null,
   contextTokens: null,
 });
@@ -146,7 +147,7 @@ function turnEnd(
   about: About,
 ): NewFact {
   const { outcome, usage, finalText, messageId, contextTokens } = end;
-  const claim = outcome.is === "done" && hasClaim(finalText, hands.run.state.spec.claim.promise);
+  const claim = outcome.is === "done" ? claimOf(end, hands.run.state.spec) : null;
   const bytes = Buffer.from(finalText);
   const text = bytes.length <= MAX_TEXT_BYTES ? finalText : bytes.subarray(-MAX_TEXT_BYTES).toString();
   return { type: "turn-end", lane, turn, outcome, usage, text, claim, tools, messageId, contextTokens, ...about };
@@ -211,6 +212,7 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
         case "text":
         case "thinking":
         case "tool-end":
+        case "asked":
         case "retry":
         case "notice":
         case "turn-end":
@@ -294,6 +296,7 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
     outcome: { is: "cut", reason },
     usage,
     finalText: "",
+    call: null,
     messageId,
     contextTokens: null,
   });

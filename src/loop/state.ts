@@ -6,8 +6,11 @@ import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
 import type { Base } from "../ports.ts";
 import type { Limits, RunSpec } from "../spec.ts";
 import { noSpending, type Spent } from "./budget.ts";
+import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
+import type { QuestionState } from "./questions.ts";
+import type { TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
 
@@ -111,6 +114,8 @@ export interface LaneState {
   branch: string | null;
   conflict?: string;
   salvages: number;
+  /** Claims in a row, each on a green tree, that were not enough yet. */
+  claimsInRow: number;
   errorsInRow: number;
   limitsInRow: number;
   record: IterationRecord;
@@ -145,7 +150,10 @@ export interface RunState {
   verdicts: Map<string, Verdict>;
   directives: Map<string, DirectiveState>;
   memory: FailureMemory;
-  questions: Map<string, { kind: string; text: string; answer?: string }>;
+  questions: Map<string, QuestionState>;
+  /** Once the task file has been read. */
+  tasks?: TaskState;
+  hooks: HookState;
   recent: IterationRecord[];
 }
 
@@ -184,6 +192,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     directives: new Map(),
     memory: emptyMemory(),
     questions: new Map(),
+    hooks: noHooks(),
     recent: [],
   };
 }
@@ -219,6 +228,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastCommit: state.base.commit,
       branch: null,
       salvages: 0,
+      claimsInRow: 0,
       errorsInRow: 0,
       limitsInRow: 0,
       record: freshRecord(0, 0),
@@ -240,7 +250,7 @@ export function pendingSays(state: RunState): { id: string; text: string }[] {
   let left = MAX_SAID_BYTES;
   const says = [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
     if (delivered !== undefined) return [];
-    if (directive.kind === "say") return [{ id, text: directive.text }];
+    if (directive.kind === "say" && directive.when !== "only-now") return [{ id, text: directive.text }];
     if (directive.kind === "answer")
       return [{ id, text: `Answer to your question ${directive.question}: ${directive.text}` }];
     return [];

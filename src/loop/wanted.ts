@@ -4,6 +4,7 @@
  */
 import type { Action, Now, Recipe } from "./actions.ts";
 import { throttledUntil } from "./budget.ts";
+import { TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
 import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
 
@@ -88,6 +89,9 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
   });
   switch (directive.kind) {
     case "say":
+      if (directive.when === "only-now" && (duringTurn === null || running?.open?.fact.turn !== duringTurn)) {
+        return deliver(duringTurn === null ? "not said: no turn was running" : "not said: the turn had ended");
+      }
       // What cannot go into the running turn stands in the next prompt, or in this turn's own; that turn records it.
       if (directive.when === "next" || running?.open === undefined) return undefined;
       if (running.open.fact.directives.includes(id)) return undefined;
@@ -100,7 +104,13 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
         text: directive.text,
       };
     case "answer":
+    case "task-add":
+    case "task-mark":
       return undefined;
+    case "cancel":
+      return deliver(
+        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK ? "taken back" : "too late",
+      );
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;
       return deliver(interruption(state, duringTurn));

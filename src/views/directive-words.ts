@@ -10,6 +10,12 @@ export function directiveWords(directive: Directive): string {
   switch (directive.kind) {
     case "say":
       return `say ${directive.when} "${oneLine(directive.text, { max: MAX_TEXT_CHARS })}"`;
+    case "cancel":
+      return `take back ${oneLine(directive.directive, { max: MAX_TEXT_CHARS })}`;
+    case "task-add":
+      return `add task "${oneLine(directive.text, { max: MAX_TEXT_CHARS })}"`;
+    case "task-mark":
+      return `task ${oneLine(directive.task ?? "(current)", { max: MAX_TEXT_CHARS })} ${directive.as}`;
     case "interrupt":
     case "pause":
     case "resume":

@@ -36,7 +36,7 @@ export function factWords(fact: Fact): string | undefined {
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
-      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${fact.claim ? ", claims to be done" : ""}${fact.foundOut ? " (found out afterwards)" : ""}`;
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${fact.claim?.is === "done" ? ", claims to be done" : ""}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":

@@ -6,6 +6,7 @@ import { accept } from "./accept.ts";
 import { diffTrees } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
+import { readMemo, writeMemo } from "./memo.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
@@ -52,6 +53,8 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     diff: async (fromTree, toTree, maxBytes) =>
       await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),
     accept: (asked) => inTurn(async () => await accept((await opened()).lane, asked)),
+    read: async (path, maxBytes) => readMemo(spec.path, { path, maxBytes }),
+    write: async (path, text) => writeMemo(spec.path, { path, text }),
     restore: (to, about) =>
       inTurn(async () => {
         const { lane } = await opened();

@@ -11,6 +11,7 @@ import type { Usage } from "../../src/events.ts";
 import type { Agent, AgentEvent, AgentSession, Gap, OpenRequest, TurnEnd, TurnLimits } from "../../src/ports.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { tempDir, waitFor } from "../support/temp.ts";
+import { plainAgent } from "../support/spec.ts";
 
 /** What a prompt makes the agent do. */
 export type Behaviour =
@@ -64,13 +65,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       workspace,
       home: join(root, "home"),
       session,
-      agent: {
-        name: agent.name,
-        context: "persistent",
-        contextLimitTokens: 100_000,
-        ...LIMITS,
-        options: {},
-      },
+      agent: { ...plainAgent, name: agent.name, ...LIMITS },
       model: models.first,
       instructions: "",
       environment: { ...environment, [RUN_TAG]: run },

@@ -4,39 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { factSchema, type FactOf, type NewFact } from "../../src/events.ts";
 import type { Owner } from "../../src/ports.ts";
+import { plainSpec } from "../support/spec.ts";
 
 export const KNOWN_TYPES: ReadonlySet<string> = new Set(factSchema.options.map((option) => option.shape.type.value));
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 export function runStart(run: string, goal = "make the tests pass"): NewFact {
-  const spec: FactOf<"run-start">["spec"] = {
+  const plain = plainSpec("/home/user/project");
+  const spec = {
+    ...plain,
     run,
-    recipe: "run",
     goal,
-    workspace: {
-      repository: "/home/user/project",
-      path: "/home/user/project",
-      commit: "branch",
-      allowDirty: false,
-      maxSnapshotBytes: 1_000_000,
-      maxSnapshotFiles: 1_000,
-    },
-    agent: {
-      name: "scripted",
-      context: "persistent",
-      contextLimitTokens: 100_000,
-      idleTimeoutMs: 60_000,
-      turnTimeoutMs: 600_000,
-      completionGraceMs: 1_000,
-      options: {},
-    },
-    checks: [{ name: "tests", kind: "command", command: "npm test", required: true, timeoutMs: 60_000 }],
-    claim: { promise: "DONE", required: true },
-    minIterations: 1,
-    maxErrors: 3,
-    limits: { iterations: 20 },
-    struggle: { patience: 3, shortTurnMs: 30_000, ladder: ["hint", "stop"] },
-    waits: { backoffBaseMs: 1_000, backoffMaxMs: 60_000, limitCapMs: 3_600_000 },
+    checks: [{ name: "tests", kind: "command" as const, command: "npm test", required: true, timeoutMs: 60_000 }],
     environment: { PATH: "/usr/bin" },
   };
   return {

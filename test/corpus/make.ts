@@ -73,7 +73,7 @@ await put(9000, {
   outcome: { is: "done" },
   usage,
   text: "I mended it.\nDONE",
-  claim: true,
+  claim: { is: "done", how: "promise", text: "done" },
   tools: [
     ["Edit", 2],
     ["Bash", 2],
@@ -153,8 +153,16 @@ at += STEP_MS;
 await owned.takeDirectives({ at, elapsed: 10200 });
 await put(10201, { type: "wait-start", wait: "w-1", reason: "rate limit", until: at + 60_000, untilElapsed: null });
 await put(70201, { type: "wait-end", wait: "w-1", why: "reset" });
-await put(70202, { type: "human-requested", question: "q-1", kind: "question", text: "keep the old format?" });
-await put(70203, { type: "human-answered", question: "q-1", text: "yes" });
+await put(70202, {
+  type: "human-requested",
+  question: "q-1",
+  kind: "question",
+  text: "keep the old format?",
+  options: [],
+  turn: null,
+  untilElapsed: null,
+});
+await put(70203, { type: "human-answered", question: "q-1", text: "yes", by: "person" });
 await put(
   70204,
   { type: "directive-delivered", id: "d1", how: "next prompt", turn: 2 },

@@ -41,7 +41,7 @@ function specFrom(s: {
     ...base,
     agent: { ...base.agent, context: s.context as RunSpec["agent"]["context"] },
     checks: s.checked ? base.checks : [],
-    claim: { promise: "COMPLETE", required: s.claimed || !s.checked },
+    claim: { promise: "COMPLETE", required: s.claimed || !s.checked, confirmations: 1 },
     minIterations: s.minIterations,
     maxErrors: 9,
     limits: { iterations: s.iterations, ...(s.usdLimit === undefined ? {} : { usd: s.usdLimit, tokens: 1e9 }) },

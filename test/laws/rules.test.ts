@@ -49,9 +49,11 @@ describe("claims", () => {
     const spec = makeSpec();
     const unclaimed = await live(makeWorld(), makeSpec({ limits: { iterations: 2 } }), [act(["good"]), act(["x"])]);
     expect(unclaimed.outcome?.is).toBe("exhausted");
-    const green = await live(makeWorld(), { ...spec, claim: { promise: "COMPLETE", required: false } }, [
-      act(["good"]),
-    ]);
+    const green = await live(
+      makeWorld(),
+      { ...spec, claim: { promise: "COMPLETE", required: false, confirmations: 1 } },
+      [act(["good"])],
+    );
     expect(green.outcome?.is).toBe("verified");
   });
 
@@ -243,6 +245,7 @@ describe("waits", () => {
                   estimated: false,
                 },
                 finalText: "",
+                call: null,
                 messageId: null,
                 contextTokens: null,
               };

@@ -11,6 +11,7 @@ import { stepsSince, wordsOf } from "../../src/standin/request.ts";
 import type { StandinRequest } from "../../src/standin/request.ts";
 import { isFault } from "../../src/standin/script.ts";
 import type { Step } from "../../src/standin/script.ts";
+import { plainAgent } from "./spec.ts";
 
 const MARK = "Follow these steps: ";
 
@@ -123,7 +124,7 @@ export function claudeWorld({ url, login, options = {}, instructions = "", model
       workspace,
       home: join(root, "home"),
       session: { ref, mode: "new", ...session },
-      agent: { name: "claude", context: "persistent", contextLimitTokens: 100_000, ...timeouts, options },
+      agent: { ...plainAgent, name: "claude", ...timeouts, options },
       model,
       instructions,
       environment: { PATH: process.env["PATH"] ?? "", HOME: root, PAWL_RUN: run },

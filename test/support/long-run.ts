@@ -15,6 +15,7 @@ import { drive } from "../../src/loop/drive.ts";
 import type { Check, Ports, Workspace } from "../../src/ports.ts";
 import { runRecipe } from "../../src/recipes/run.ts";
 import type { RunSpec } from "../../src/spec.ts";
+import { plainSpec } from "./spec.ts";
 
 const RUN = "r-long";
 const SAMPLES = 20;
@@ -46,18 +47,14 @@ interface Sample {
 }
 
 function specFor(repo: string, iterations: number): RunSpec {
-  const timeouts = { idleTimeoutMs: 600_000, turnTimeoutMs: 600_000, completionGraceMs: 60_000 };
-  const caps = { maxSnapshotBytes: 1e9, maxSnapshotFiles: 1e6 };
+  const plain = plainSpec(repo);
   return {
+    ...plain,
     run: RUN,
-    recipe: "run",
     goal: "go on for long",
-    workspace: { repository: repo, path: repo, commit: "branch", branch: "pawl/long", allowDirty: false, ...caps },
-    agent: { name: "scripted", context: "auto", contextLimitTokens: 1_000, options: {}, ...timeouts },
+    workspace: { ...plain.workspace, branch: "pawl/long" },
+    agent: { ...plain.agent, context: "auto", contextLimitTokens: 1_000 },
     checks: [{ name: "never", kind: "command", command: "test -e never", required: true, timeoutMs: 60_000 }],
-    claim: { promise: "COMPLETE", required: true },
-    minIterations: 1,
-    maxErrors: 3,
     limits: { iterations },
     struggle: { patience: 1_000_000_000, shortTurnMs: 0, ladder: ["stop"] },
     waits: { backoffBaseMs: 1, backoffMaxMs: 1, limitCapMs: 1 },
@@ -91,6 +88,8 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
     // Another approach each time: what was tried is remembered, and nothing is blocked.
     diff: async () => `diff --git a/${oid(String(at))}.txt b/${oid(String(at))}.txt\n+word\n`,
     accept: async ({ tree }) => ({ commit: oid(`a${tree}`), branch: "pawl/long", adopted: [], warnings: [] }),
+    read: async () => undefined,
+    write: async () => undefined,
     restore: async (n, { salvage }) => ({ tree: oid(String(n)), salvage }),
     verifyTree: async (tree) => ({ path, tree, isolation: "sim", release: async () => undefined }),
     close: async () => undefined,

@@ -97,7 +97,7 @@ export function iterationFacts(
         estimated: n === 2,
       },
       text: about.text ?? `said in iteration ${n}`,
-      claim: about.verdict === "pass",
+      claim: about.verdict === "pass" ? { is: "done", how: "promise", text: "" } : null,
       tools: [
         ["Bash", 2],
         ["Write", 1],

@@ -68,6 +68,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
       outcome,
       usage: record.usage,
       finalText,
+      call: null,
       messageId: record.usage.requests === 0 ? null : record.messageId,
       contextTokens: 10,
     });

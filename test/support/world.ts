@@ -8,6 +8,7 @@ import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
 import type { Ports } from "../../src/ports.ts";
 import type { RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
+import { plainSpec } from "./spec.ts";
 
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
@@ -43,6 +44,8 @@ export interface World {
   lost: string[][];
   trees: Map<string, string[]>;
   faulted: Map<number, number>;
+  /** Text files beside the lines, by path. */
+  memos: Map<string, string>;
   ids: number;
   epoch: number;
   /** A driver waited for nothing at all. */
@@ -74,6 +77,7 @@ export function makeWorld(): World {
     lost: [],
     trees: new Map(),
     faulted: new Map(),
+    memos: new Map(),
     ids: 0,
     epoch: 0,
     hung: false,
@@ -81,36 +85,14 @@ export function makeWorld(): World {
 }
 
 export function makeSpec(over: Partial<RunSpec> = {}): RunSpec {
+  const plain = plainSpec("/r");
   return {
-    run: "r-1",
-    recipe: "run",
+    ...plain,
     goal: "make it green",
-    workspace: {
-      repository: "/r",
-      path: "/r",
-      commit: "branch",
-      branch: "pawl/x",
-      allowDirty: false,
-      maxSnapshotBytes: 1e9,
-      maxSnapshotFiles: 1e6,
-    },
-    agent: {
-      name: "sim",
-      context: "persistent",
-      contextLimitTokens: 100_000,
-      idleTimeoutMs: 1_000,
-      turnTimeoutMs: 10_000,
-      completionGraceMs: 100,
-      options: {},
-    },
+    workspace: { ...plain.workspace, branch: "pawl/x" },
+    agent: { ...plain.agent, name: "sim", idleTimeoutMs: 1_000, turnTimeoutMs: 10_000, completionGraceMs: 100 },
     checks: [{ name: "tests", kind: "command", command: "true", required: true, timeoutMs: 1_000 }],
-    claim: { promise: "COMPLETE", required: true },
-    minIterations: 1,
-    maxErrors: 3,
-    limits: { iterations: 20 },
     struggle: { patience: 3, shortTurnMs: 0, ladder: ["hint", "fresh-session", "other-agent", "restore-best", "stop"] },
-    waits: { backoffBaseMs: 100, backoffMaxMs: 10_000, limitCapMs: 86_400_000 },
-    environment: {},
     ...over,
   };
 }
@@ -122,6 +104,11 @@ export function startFact(spec: RunSpec): NewFact {
     pawl: "test",
     base: { commit: oid("base"), tree: treeOf([]), branch: "main", detached: false },
   };
+}
+
+function readWorld({ memos }: World, path: string): { text: string; bytes: number } | undefined {
+  const text = memos.get(path);
+  return text === undefined ? undefined : { text, bytes: text.length };
 }
 
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
@@ -308,6 +295,8 @@ export function portsOf(
           if (!same) world.commits.push({ tree, message, at });
           return { commit: oid(`${tree}${message}${at}`), branch: "pawl/x", adopted: [], warnings: [] };
         }),
+      read: async (path) => await touch(() => readWorld(world, path)),
+      write: async (path, text) => await touch(() => void world.memos.set(path, text)),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);
@@ -322,6 +311,7 @@ export function portsOf(
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),
       close: async () => undefined,
     },
+    hook: async () => await touch(() => ({ ok: true, exitCode: 0, durationMs: 1, output: "" })),
     checks: spec.checks.map(({ name, required }) => ({
       name,
       required,

@@ -144,7 +144,7 @@ function foundOf(fold: Fold, spent: Meter): Found {
   const { text: finalText, uuid: messageId } = answer;
   return {
     is: "ended",
-    end: { type: "turn-end", outcome: { is: "done" }, usage, finalText, messageId, contextTokens },
+    end: { type: "turn-end", outcome: { is: "done" }, usage, finalText, call: null, messageId, contextTokens },
     tools,
   };
 }

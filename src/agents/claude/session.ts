@@ -150,5 +150,13 @@ const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent",
 
 /** The end of a turn that never reached the model. */
 function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return { type: "turn-end", outcome, usage: NO_USAGE, finalText: "", messageId: null, contextTokens: null };
+  return {
+    type: "turn-end",
+    outcome,
+    usage: NO_USAGE,
+    finalText: "",
+    call: null,
+    messageId: null,
+    contextTokens: null,
+  };
 }

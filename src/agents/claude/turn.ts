@@ -75,7 +75,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
     const usage = settle(meter, { totals: view.totals, baselines: live.baselines });
     if (view.totals !== undefined) live.baselines = [view.totals];
     const { finalText, messageId, contextTokens } = view;
-    return { type: "turn-end", outcome, usage, finalText, messageId, contextTokens };
+    return { type: "turn-end", outcome, usage, finalText, call: null, messageId, contextTokens };
   };
 
   for (;;) {

@@ -24,7 +24,7 @@ export function overviewText(view: IterationView): string {
       if (end === null) return `${about}\n  under way`;
       const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
       const said = plain(end.text).trim();
-      return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${end.claim ? ", claims to be done" : ""}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
+      return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${end.claim?.is === "done" ? ", claims to be done" : ""}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
     change === null
       ? ""

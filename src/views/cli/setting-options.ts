@@ -5,8 +5,10 @@ import { sayDuration } from "../../config/units.ts";
 
 const GROUPS: Readonly<Record<Setting["group"], string>> = {
   goal: "When it is done:",
+  prompt: "The prompt:",
   limits: "Limits:",
   agent: "The agent:",
+  people: "When it needs a person:",
   git: "Git:",
   patience: "Patience:",
 };
@@ -19,7 +21,7 @@ export function addSettings(command: Command, names: readonly SettingName[]): vo
     const setting: Setting = SETTINGS[name];
     const flag = flagOf(name);
     if (flag === null) continue;
-    const argument = setting.argument === undefined ? "" : ` <${setting.argument}>`;
+    const argument = argumentOf(setting);
     const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(
       GROUPS[setting.group],
     );
@@ -29,13 +31,19 @@ export function addSettings(command: Command, names: readonly SettingName[]): vo
   }
 }
 
+function argumentOf({ argument, bare }: Setting): string {
+  if (argument === undefined) return "";
+  return bare === undefined ? ` <${argument}>` : ` [${argument}]`;
+}
+
 export function flagsOf(command: Command, names: readonly SettingName[]): Flags {
   const given: Record<string, unknown> = command.opts();
   return Object.fromEntries(
     names.flatMap((name) => {
       const flag = flagOf(name);
       const value = flag === null ? undefined : given[new Option(`--${flag}`).attributeName()];
-      return value === undefined ? [] : [[name, value]];
+      const { bare }: Setting = SETTINGS[name];
+      return value === undefined ? [] : [[name, value === true && bare !== undefined ? bare : value]];
     }),
   );
 }

@@ -1,0 +1,94 @@
+/** When a run is done: checks, claims, tasks, and what the prompt says. */
+import { z } from "zod";
+import { bytes, count, duration } from "../units.ts";
+import { check, file, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+
+export const GOAL_SETTINGS = {
+  checks: of({
+    schema: listOf(check, /\n/),
+    argument: "[NAME=]COMMAND",
+    repeated: true,
+    flag: "check",
+    group: "goal",
+    about: "a command that must exit 0 (may be repeated)",
+  }),
+  "until-green": of({ schema: yes, group: "goal", about: "passing checks end the run, without the agent's claim" }),
+  "trust-promise": of({ schema: yes, group: "goal", about: "exit 0 for `claimed` too" }),
+  promise: of({
+    schema: promise,
+    argument: "TEXT",
+    group: "goal",
+    about: "the agent's word for done, asked for as <promise>TEXT</promise>",
+  }),
+  "min-iterations": of({
+    schema: count,
+    argument: "N",
+    group: "goal",
+    about: "iterations before a claim counts (1; without a check 2)",
+  }),
+  "check-timeout": of({
+    schema: duration,
+    argument: "TIME",
+    group: "goal",
+    about: "of one check; then it could not judge",
+  }),
+
+  "abort-promise": of({
+    schema: promise,
+    argument: "TEXT",
+    group: "goal",
+    about: "the agent's word for giving up; ends the run as failed",
+  }),
+  confirmations: of({ schema: count, argument: "N", group: "goal", about: "claims in a row before one counts" }),
+  criteria: of({
+    schema: listOf(text, /\n/),
+    argument: "TEXT",
+    repeated: true,
+    flag: "criterion",
+    group: "goal",
+    about: "acceptance criterion, beside those listed in the goal (may be repeated)",
+  }),
+  tasks: of({
+    schema: file,
+    argument: "FILE",
+    bare: "TASKS.md",
+    group: "goal",
+    about: "work off the tasks of a markdown list, one after the other",
+  }),
+  "task-promise": of({ schema: promise, argument: "TEXT", group: "goal", about: "the agent's word for: next task" }),
+  "task-min-iterations": of({
+    schema: count,
+    argument: "N",
+    group: "goal",
+    about: "iterations each task gets at least",
+  }),
+
+  notes: of({
+    schema: file,
+    argument: "FILE",
+    bare: "NOTES.md",
+    group: "prompt",
+    about: "notes the agent keeps from iteration to iteration",
+  }),
+  knowledge: of({
+    schema: file,
+    argument: "FILE",
+    bare: "KNOWLEDGE.md",
+    group: "prompt",
+    about: "durable knowledge of the project, kept across runs",
+  }),
+  "memo-size": of({
+    schema: bytes,
+    argument: "SIZE",
+    flag: null,
+    group: "prompt",
+    about: "of notes or knowledge in a prompt",
+  }),
+  template: of({ schema: file, argument: "FILE", group: "prompt", about: "a prompt of your own (docs/prompts.md)" }),
+  rules: of({
+    schema: z.array(z.strictObject({ every: count, text }), "must be a list of `every` and `text`"),
+    flag: null,
+    group: "prompt",
+    about: "words that stand in the prompt of every n-th iteration",
+  }),
+} as const satisfies Readonly<Record<string, Setting>>;
