@@ -1,0 +1,50 @@
+/** The words of a bubblewrap call. Pure. */
+import type { FenceLimits } from "./limits.ts";
+import { limitWords } from "./limits.ts";
+import type { Place, SystemPlaces } from "./places.ts";
+
+/** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
+const INNER_ID = 1_000;
+
+export interface Inside {
+  cwd: string;
+  /** Later ones lie over earlier ones. */
+  places: readonly Place[];
+  /** Files that must not be readable although what they lie in is. */
+  hidden: readonly string[];
+  /** `host`: the machine's own network; `none`: a loopback of its own. */
+  network: "none" | "host";
+  limits: FenceLimits;
+}
+
+interface About {
+  system: SystemPlaces;
+  moved: (path: string) => string;
+  prlimit: string;
+  /** Number of the descriptor with the filter. */
+  seccompFd: number | undefined;
+}
+
+export function bwrapWords({ cwd, places, hidden, network, limits }: Inside, about: About): string[] {
+  const { system, moved, prlimit, seccompFd } = about;
+  const bind = ({ path, access, at }: Place): string[] => [
+    access === "write" ? "--bind" : "--ro-bind",
+    moved(path),
+    at ?? path,
+  ];
+  return [
+    "--unshare-all",
+    ...(network === "host" ? ["--share-net"] : []),
+    ...["--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
+    ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
+    ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
+    ...system.links.flatMap(({ target, at }) => ["--symlink", target, at]),
+    ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
+    ...places.flatMap(bind),
+    ...hidden.flatMap((file) => ["--ro-bind", "/dev/null", file]),
+    ...["--remount-ro", "/", "--chdir", cwd, "--"],
+    prlimit,
+    ...limitWords(limits),
+  ];
+}
