@@ -63,7 +63,7 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     kind: "bwrap",
     level: levelOf({ keeper, isRoot, filtered: filter !== undefined }),
     wrap(command, args, inside) {
-      const moved = keeper?.moved ?? ((path: string) => path);
+      const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(file, "r");
       const words = bwrapWords(inside, { system, moved, prlimit, seccompFd: fd === undefined ? undefined : FIRST_FD });
       const [first = bwrap, ...rest] = [...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];

@@ -60,6 +60,8 @@ export interface ProcessRecord {
   startError: { code: string; message: string } | null;
 }
 
+type Stdio = Extract<StdioOptions, readonly unknown[]>;
+
 /** Where a program shall run; without it, on the machine as it is. */
 export interface Fenced {
   fence: Fence;
@@ -70,13 +72,13 @@ export interface Fenced {
 export function start(
   command: string,
   args: readonly string[],
-  { fenced, ...options }: SpawnOptions & { stdio: Extract<StdioOptions, unknown[]>; fenced?: Fenced | undefined },
+  { fenced, ...options }: SpawnOptions & { stdio: Stdio; fenced?: Fenced | undefined },
 ): ChildProcess {
   fault("spawn");
   if (fenced === undefined) return spawn(command, args, { ...options, detached: true });
   const wrapped = fenced.fence.wrap(command, args, fenced.inside);
   try {
-    const stdio = [...options.stdio, ...wrapped.fds];
+    const stdio: Stdio = options.stdio.concat(wrapped.fds);
     return spawn(wrapped.command, wrapped.args, { ...options, cwd: "/", stdio, detached: true });
   } finally {
     for (const fd of wrapped.fds) closeSync(fd);

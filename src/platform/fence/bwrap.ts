@@ -6,6 +6,12 @@ import type { Place, SystemPlaces } from "./places.ts";
 /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
 const INNER_ID = 1_000;
 
+const NAMESPACES = [
+  ["--unshare-all", "--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
+  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
+].flat();
+const EMPTY = "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /var/tmp --tmpfs /run".split(" ");
+
 export interface Inside {
   cwd: string;
   /** Later ones lie over earlier ones. */
@@ -33,17 +39,19 @@ export function bwrapWords({ cwd, places, hidden, network, limits }: Inside, abo
     at ?? path,
   ];
   return [
-    "--unshare-all",
+    ...NAMESPACES,
     ...(network === "host" ? ["--share-net"] : []),
-    ...["--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
-    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
     ...system.links.flatMap(({ target, at }) => ["--symlink", target, at]),
-    ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
+    ...EMPTY,
     ...places.flatMap(bind),
     ...hidden.flatMap((file) => ["--ro-bind", "/dev/null", file]),
-    ...["--remount-ro", "/", "--chdir", cwd, "--"],
+    "--remount-ro",
+    "/",
+    "--chdir",
+    cwd,
+    "--",
     prlimit,
     ...limitWords(limits),
   ];

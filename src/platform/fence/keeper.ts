@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { fault } from "../faults.ts";
-import type { Place } from "./places.ts";
+import { isWithin, type Place } from "./places.ts";
 
 const PERL = "/usr/bin/perl";
 /** Covered inside the keeper's namespace by the moved places; nothing of the host's own is needed from it. */
@@ -100,11 +100,13 @@ export async function openKeeper(
   }
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref();
-  const at = new Map(places.map(({ path }, n) => [path, `${MOVED_TO}/${n}`]));
   const user = ["--setuid", String(uid), "--setgid", String(uid)];
   return {
     prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, ...user, "--wdns=/"],
-    moved: (path) => at.get(path) ?? path,
+    moved(path) {
+      const n = places.findIndex((place) => isWithin(path, place.path));
+      return n < 0 ? path : `${MOVED_TO}/${n}${path.slice(places[n]?.path.length)}`;
+    },
     close: () => void child.kill("SIGKILL"),
   };
 }
