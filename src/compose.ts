@@ -66,6 +66,8 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     environments,
     frozen,
     hooks,
+    fences,
+    { laneLayout },
   ] = await Promise.all([
     import("./workspace/open.ts"),
     import("./checks/command.ts"),
@@ -75,6 +77,8 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     import("./compose/environment.ts"),
     import("./compose/instructions.ts"),
     import("./compose/hook.ts"),
+    import("./compose/fence.ts"),
+    import("./workspace/layout.ts"),
   ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const home = agentHome(state.dir, { run, lane: LANE });
@@ -95,6 +99,19 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     environment: env,
   });
   const { journal, trace, blobs } = state;
+  const environment = environmentIn(join(home, "home"));
+  const checkEnvironment = environmentIn(checkHome);
+  const fence = await fences.openRunFence({
+    spec,
+    layout: laneLayout({ stateDir: state.dir, repository: spec.workspace.repository, run, lane: LANE }),
+    stateDir: state.dir,
+    runDir: runDir(state.dir, run),
+    agentHome: home,
+    checkHome,
+    programs: await agentFolders(spec.agent),
+    environment,
+    onAttempt: (attempt) => trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
+  });
   const ports: Ports = {
     journal,
     trace,
@@ -102,14 +119,33 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     clock: systemClock,
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
-    checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
-    hook: hooks.hookRunner({ cwd: spec.workspace.path, environment: environmentIn(checkHome) }),
+    checks: spec.checks.map((check) =>
+      commandCheck(check, {
+        run,
+        blobs,
+        environment: { ...checkEnvironment, ...fence.environment },
+        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+      }),
+    ),
+    hook: hooks.hookRunner({ cwd: spec.workspace.path, environment: checkEnvironment }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },
+    agentHome: {
+      home,
+      instructions,
+      environment: { ...environment, ...fence.environment },
+      confine: fence.agent,
+    },
     uuid: () => crypto.randomUUID(),
   };
-  return { ports, spec, close: () => workspace.close() };
+  return {
+    ports,
+    spec,
+    async close() {
+      await workspace.close();
+      await fence.close();
+    },
+  };
 }
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
@@ -124,6 +160,13 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     return { claude: claude({ userEnvironment: env }) };
   }
   throw new UsageError(`there is no agent called ${name}`, { hint: "--agent claude" });
+}
+
+/** Folders that the agent's program needs to read. */
+async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+  if (name !== "claude") return [];
+  const { claudeFolders } = await import("./agents/claude/sdk.ts");
+  return claudeFolders(options);
 }
 
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */

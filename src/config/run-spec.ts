@@ -1,6 +1,14 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
-import { runSpecSchema, type AgentSpec, type CheckSpec, type HookSpec, type Limits, type RunSpec } from "../spec.ts";
+import {
+  runSpecSchema,
+  type AgentSpec,
+  type CheckSpec,
+  type FenceSpec,
+  type HookSpec,
+  type Limits,
+  type RunSpec,
+} from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -11,6 +19,10 @@ export interface RunAbout {
   /** Where the agent works. */
   path: string;
   branch: string | undefined;
+  /** What the setting comes to on this machine. */
+  fence: FenceSpec["kind"];
+  /** Reachable beside the model. */
+  hosts: string[];
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -33,6 +45,14 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       maxSnapshotFiles: s["max-snapshot-files"],
     },
     agent: toAgent(s),
+    fence: {
+      kind: about.fence,
+      network: s.network === "open" ? "open" : about.hosts.length > 0 ? "hosts" : "off",
+      hosts: about.hosts,
+      memoryBytes: s["max-memory"],
+      processes: s["max-processes"],
+      fileBytes: s["max-file-size"],
+    },
     checks,
     claim: {
       promise: s.promise,

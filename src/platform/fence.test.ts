@@ -44,10 +44,14 @@ async function inside(script: string, limits = USUAL_LIMITS): Promise<ProcessRec
       OUT: join(root, "outside"),
     },
     timeoutMs: 20_000,
-    fenced: {
-      fence,
-      inside: { cwd: join(root, "work"), places, hidden: hiddenFiles(places), network: "none", limits },
-    },
+    confine: (command, args) =>
+      fence.wrap(command, args, {
+        cwd: join(root, "work"),
+        places,
+        hidden: hiddenFiles(places),
+        network: "none",
+        limits,
+      }),
     onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
   });
   return { ...record, output };

@@ -79,7 +79,7 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   return undefined;
 }
 
-function programAt(name: string): string | undefined {
+export function programAt(name: string): string | undefined {
   return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 

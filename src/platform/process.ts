@@ -12,8 +12,7 @@ import type { Readable } from "node:stream";
 import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
-import type { Fence } from "./fence.ts";
-import type { Inside } from "./fence/bwrap.ts";
+import type { Wrapped } from "./fence.ts";
 import { prepareSparePipe, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
@@ -40,7 +39,7 @@ export interface ProcessRequest {
   /** Between SIGTERM and SIGKILL. */
   graceMs?: number;
   signal?: AbortSignal;
-  fenced?: Fenced;
+  confine?: Confine | undefined;
   /** Without it the program reads an empty standard input. */
   input?: string | Uint8Array;
   /** Standard output and error, in the order they were written. Awaited before more is read. */
@@ -62,21 +61,18 @@ export interface ProcessRecord {
 
 type Stdio = Extract<StdioOptions, readonly unknown[]>;
 
-/** Where a program shall run; without it, on the machine as it is. */
-export interface Fenced {
-  fence: Fence;
-  inside: Inside;
-}
+/** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
+export type Confine = (command: string, args: readonly string[]) => Wrapped;
 
 /** The one way to start a program that may start others: leader of its own group. Throws when it cannot start. */
 export function start(
   command: string,
   args: readonly string[],
-  { fenced, ...options }: SpawnOptions & { stdio: Stdio; fenced?: Fenced | undefined },
+  { confine, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
 ): ChildProcess {
   fault("spawn");
-  if (fenced === undefined) return spawn(command, args, { ...options, detached: true });
-  const wrapped = fenced.fence.wrap(command, args, fenced.inside);
+  if (confine === undefined) return spawn(command, args, { ...options, detached: true });
+  const wrapped = confine(command, args);
   try {
     const stdio: Stdio = options.stdio.concat(wrapped.fds);
     return spawn(wrapped.command, wrapped.args, { ...options, cwd: "/", stdio, detached: true });
@@ -103,7 +99,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     const since = performance.now() - startedAt < QUICK_LOOK_MS;
     record.leftBehind = await endLeftBehind(tree, { since, graceMs: request.graceMs });
   } else {
-    await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS, wrapped: request.fenced !== undefined });
+    await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS, wrapped: request.confine !== undefined });
     await within(DRAIN_LIMIT_MS, exited);
   }
   await output.finish(DRAIN_LIMIT_MS);
@@ -153,8 +149,8 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     const out = pipe?.writer ?? "pipe";
     const env = { ...request.env, [PROCESS_TAG]: tag };
     const stdio = [stdin, out, out] as const;
-    const { cwd, fenced } = request;
-    const child = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], fenced });
+    const { cwd, confine } = request;
+    const child = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
     child.on("error", () => {});
     // A program that does not read its input breaks the pipe; that is its right.

@@ -10,17 +10,19 @@ import type { Lane } from "./lane.ts";
 import { copyIndex } from "./user-index.ts";
 
 const FALLBACK_BRANCH = "main";
+const DONE = "filled";
 
-/** Fills the folder that a fence has already mounted. Repeatable; done when it has a HEAD. */
+/** Fills the folder that a fence has already mounted. Repeatable; done when it says so. */
 export async function fillFencedGit(lane: Lane): Promise<void> {
   const { layout, prepared } = lane;
   const git = layout.fencedGit;
-  if (!existsSync(git) || existsSync(join(git, "HEAD"))) return;
+  if (!existsSync(git) || existsSync(join(git, DONE))) return;
   for (const folder of ["objects/pack", "objects/info", "refs/heads", "info"])
     mkdirSync(join(git, folder), { recursive: true });
   const branch = prepared.branch ?? prepared.base.branch ?? FALLBACK_BRANCH;
   const { commit } = prepared.base;
   writeDurably(join(git, "config"), configOf(lane), READABLE);
+  writeDurably(join(git, "HEAD"), `ref: refs/heads/${branch}\n`, READABLE);
   if (commit !== null) {
     writeDurably(join(git, "shallow"), `${commit}\n`, READABLE);
     const fenced = openGit({ ...lane.privateGit.place, gitDir: git, sync: "none" });
@@ -36,7 +38,7 @@ export async function fillFencedGit(lane: Lane): Promise<void> {
     writeDurably(join(git, "refs/heads", branch), `${commit}\n`, READABLE);
   }
   if (existsSync(layout.index)) copyIndex(layout.index, join(git, "index"));
-  writeDurably(join(git, "HEAD"), `ref: refs/heads/${branch}\n`, READABLE);
+  writeDurably(join(git, DONE), "", READABLE);
 }
 
 const READABLE = 0o644;

@@ -53,7 +53,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
     const { start, notice } = await findStart(config, session);
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const env = claudeEnvironment(request, { login, options, isRoot: process.getuid?.() === 0 });
-    const child = claudeProcess();
+    const child = claudeProcess(request);
     const input = channel<SDKUserMessage>();
     const parts = { start, options, env, model, process: child };
     const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });

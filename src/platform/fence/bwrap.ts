@@ -10,7 +10,11 @@ const NAMESPACES = [
   ["--unshare-all", "--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
   ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
 ].flat();
-const EMPTY = "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /var/tmp --tmpfs /run".split(" ");
+/** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
+const SMALL_BYTES = String(16 * 1024 ** 2);
+const EMPTY = ["--proc", "/proc", "--dev", "/dev"].concat(
+  ["/tmp", "/var/tmp", "/run"].flatMap((folder) => ["--size", SMALL_BYTES, "--perms", "1777", "--tmpfs", folder]),
+);
 
 export interface Inside {
   cwd: string;
@@ -21,6 +25,8 @@ export interface Inside {
   /** `host`: the machine's own network; `none`: a loopback of its own. */
   network: "none" | "host";
   limits: FenceLimits;
+  /** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
+  relay?: { socat: string; port: number; socket: string } | undefined;
 }
 
 interface About {
@@ -31,7 +37,7 @@ interface About {
   seccompFd: number | undefined;
 }
 
-export function bwrapWords({ cwd, places, hidden, network, limits }: Inside, about: About): string[] {
+export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
   const { system, moved, prlimit, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
@@ -54,5 +60,13 @@ export function bwrapWords({ cwd, places, hidden, network, limits }: Inside, abo
     "--",
     prlimit,
     ...limitWords(limits),
+    ...(relay === undefined ? [] : relayWords(relay)),
   ];
+}
+
+/** The relay lives as long as the namespace; the command replaces the shell. */
+function relayWords({ socat, port, socket }: NonNullable<Inside["relay"]>): string[] {
+  const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`;
+  const script = '"$1" "$2" "UNIX-CONNECT:$3" >/dev/null 2>&1 </dev/null & shift 3; exec "$@"';
+  return ["/bin/sh", "-c", script, "pawl-fence", socat, listen, socket];
 }

@@ -5,6 +5,7 @@
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
+import { fenceHosts, fenceKind } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
@@ -61,6 +62,8 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
     repository: facts.topLevel,
     path: facts.topLevel,
     branch,
+    fence: await fenceKind(settings.fence),
+    hosts: fenceHosts(settings.network, settings["allow-host"]),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
