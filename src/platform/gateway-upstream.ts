@@ -52,7 +52,8 @@ export function endToEnd(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
     .split(",")
     .map((name) => name.trim());
   const dropped = new Set([...HOP_BY_HOP, ...named]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !dropped.has(name));
+  return Object.fromEntries(kept);
 }
 
 export async function openUpstream({ upstream, environment }: UpstreamOptions): Promise<Upstream> {

@@ -144,7 +144,7 @@ function admitted(url: string, { token, paths }: Context): URL | 403 | 404 {
   const [, given = "", ...rest] = url.split("/");
   if (given.length !== token.length || !timingSafeEqual(Buffer.from(given), Buffer.from(token))) return 403;
   // Parsing takes `..` out of the path, however it is written.
-  const asked = URL.parse(`/${rest.join("/")}`, "http://model");
+  const asked = URL.parse(`http://model/${rest.join("/")}`);
   return asked !== null && paths.some((path) => asked.pathname.startsWith(path)) ? asked : 404;
 }
 

@@ -151,6 +151,6 @@ function holds(tail: Tail, need: Exclude<Need, { is: "nothing" }>): boolean {
     case "call":
       return tail.hasCall(need.id);
     case "text":
-      return tail.lastText() === need.text;
+      return tail.hasText(need.text);
   }
 }

@@ -47,8 +47,9 @@ interface Signing {
 /** The token becomes the key it stands for; a login that the program keeps itself passes as it is. */
 function signed(sent: IncomingHttpHeaders, { token, login }: Signing): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { ...sent };
-  if (sent["x-api-key"] === token) headers["x-api-key"] = login[API_KEY];
-  if (sent.authorization === `Bearer ${token}`) headers["authorization"] = `Bearer ${login[AUTH_TOKEN]}`;
+  const { [API_KEY]: key, [AUTH_TOKEN]: bearer } = login;
+  if (sent["x-api-key"] === token) headers["x-api-key"] = key;
+  if (sent.authorization === `Bearer ${token}` && bearer !== undefined) headers["authorization"] = `Bearer ${bearer}`;
   const own = hasKey(login) ? customHeaders(login["ANTHROPIC_CUSTOM_HEADERS"]) : {};
   return { ...headers, ...own };
 }
