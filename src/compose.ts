@@ -135,6 +135,7 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
       instructions,
       environment: { ...environment, ...fence.environment },
       confine: fence.agent,
+      sockets: fence.sockets,
     },
     uuid: () => crypto.randomUUID(),
   };

@@ -133,6 +133,8 @@ export interface OpenRequest {
   instructions: string;
   /** The whole environment the agent's processes get, built from an allow-list, with the run's id in it. */
   environment: Readonly<Record<string, string>>;
+  /** Where sockets of pawl's are found from inside the fence (`at`) and outside; undefined where loopback is shared. */
+  sockets?: { folder: string; at: string } | undefined;
   /** Turns the agent's command into one inside its fence; undefined: it runs on the machine as it is. */
   confine?:
     | ((command: string, args: readonly string[]) => { command: string; args: string[]; fds: number[] })
@@ -333,7 +335,7 @@ export interface Ports {
   /** Ends what an earlier driver of this run left behind; returns how many processes. */
   sweep(run: string): Promise<number>;
   /** Everything of an OpenRequest that is known before the first turn. */
-  agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine">;
+  agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine" | "sockets">;
   /** Fresh unique ids; v4 uuid. */
   uuid(): string;
 }

@@ -46,6 +46,7 @@ export interface RunFence {
   /** undefined: unfenced. */
   readonly agent: Confine | undefined;
   readonly check: Confine | undefined;
+  readonly sockets: { folder: string; at: string } | undefined;
   /** For what goes out through the proxy. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -68,7 +69,7 @@ interface Request {
 export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
   if (spec.fence.kind === "none") {
-    const nothing = { level: noFence.level, agent: undefined, check: undefined, environment: {} };
+    const nothing = { level: noFence.level, agent: undefined, check: undefined, sockets: undefined, environment: {} };
     return { ...nothing, close: () => Promise.resolve() };
   }
   const sockets = socketFolder();
@@ -117,6 +118,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     level: levelOf(fence, spec.fence),
     agent: confine("agent"),
     check: confine("check"),
+    sockets: spec.fence.network === "open" ? undefined : { folder: sockets.folder, at: SOCKETS_AT },
     environment: wayOut?.environment ?? {},
     async close() {
       await wayOut?.close();

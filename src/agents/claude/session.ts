@@ -14,7 +14,7 @@ import { claudeEnvironment, configDirectory, temporaryDirectory } from "./enviro
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
-import { modelWay, type Listen, type ModelWay } from "./model-way.ts";
+import { modelWay, type ModelWay } from "./model-way.ts";
 import { claudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
@@ -36,11 +36,10 @@ interface Launched {
 
 interface Setup {
   login: Record<string, string>;
-  listen: Listen;
 }
 
-export function claudeSession(request: OpenRequest, { login, listen }: Setup): AgentSession {
-  const way = modelWay(request.home, { login, listen });
+export function claudeSession(request: OpenRequest, { login }: Setup): AgentSession {
+  const way = modelWay(request, login);
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
   let { model, session } = request;
