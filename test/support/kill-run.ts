@@ -201,11 +201,11 @@ async function waitFor(
   { at }: Moment,
   { ended, standin, calmMs }: { ended: Promise<unknown>; standin: Standin; calmMs: number },
 ): Promise<boolean> {
-  let over = false;
-  const end = ended.then(() => (over = true));
-  if (typeof at === "number") return await Promise.race([end, sleep(at * calmMs).then(() => false)]);
-  while (!over && askedOf(standin) < at.request) await sleep(REQUEST_POLL_MS);
-  return over;
+  const over = ended.then(() => true);
+  const overWithin = (ms: number): Promise<boolean> => Promise.race([over, sleep(ms).then(() => false)]);
+  if (typeof at === "number") return await overWithin(at * calmMs);
+  while (askedOf(standin) < at.request) if (await overWithin(REQUEST_POLL_MS)) return true;
+  return false;
 }
 
 const askedOf = ({ requests }: Standin): number => requests.filter((request) => request.toolsOffered > 0).length;
