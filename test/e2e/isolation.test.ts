@@ -1,11 +1,11 @@
 /** Between a run and the machine it runs on: nothing of the user's settings gets in, nothing of the run gets out. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 import { taggedProcesses } from "../support/processes.ts";
-import { tempDir, writeFiles } from "../support/temp.ts";
+import { tempDir, waitFor, writeFiles } from "../support/temp.ts";
 import { treeHash } from "../support/tree-hash.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
@@ -84,6 +84,35 @@ describe.concurrent("the user's and the repository's settings for Claude Code", 
       expect(treeHash(place.home)).toBe(before);
     },
   );
+});
+
+it("keeps the key out of the agent's process and tools, and an agent without a driver away from the model", async () => {
+  const place = await cliPlace({
+    script: byIteration({
+      1: [
+        bash('env > env.txt; tr "\\0" "\\n" < /proc/$PPID/environ > environ.txt; touch here'),
+        bash('node -e "setTimeout(() => {}, 30000)"'),
+      ],
+    }),
+  });
+  const { path } = place.repository;
+  const run = place.start(["run", "look around", "--check", "false"]);
+  await waitFor(() => (place.standin?.requests.length ?? 0) >= 2, { what: "the second request" });
+  const texts = ["env.txt", "environ.txt"].map((name) => readFileSync(join(path, name), "utf8"));
+  const base = /^ANTHROPIC_BASE_URL=(.*)$/m.exec(texts[0] ?? "")?.[1] ?? "";
+  const tag = /^PAWL_RUN=(.*)$/m.exec(texts[0] ?? "")?.[1] ?? "";
+  expect(texts.map((text) => text.includes("ANTHROPIC_BASE_URL="))).toEqual([true, true]);
+  const left = taggedProcesses("PAWL_RUN", tag);
+  const all = [...texts, ...left.map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"))];
+  const key = place.env["ANTHROPIC_API_KEY"] ?? "";
+  expect(all.filter((text) => text.includes(key))).toEqual([]);
+  // The stand-in answers 401 to any other key.
+  expect(place.standin?.requests.map(({ status }) => status)).toEqual([200, 200]);
+  expect((await fetch(`${base}/v1/models`)).status).toBeLessThan(500);
+  run.child.kill("SIGKILL");
+  await run.done;
+  await expect(fetch(`${base}/v1/models`)).rejects.toThrow("fetch failed");
+  for (const pid of left) if (taggedProcesses("PAWL_RUN", tag).includes(pid)) process.kill(pid, "SIGKILL");
 });
 
 it("leaves the machine as it was: home, temporary files, global settings and /dev/null (A20)", async () => {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { OpenRequest } from "../../ports.ts";
 import type { ClaudeOptions } from "./options.ts";
+import { gatewayEnvironment, type Reached } from "./route.ts";
 
 /** Its own retries before pawl's waits take over; each shows as a `retry` event. */
 const MAX_API_RETRIES = 3;
@@ -9,14 +10,22 @@ const MAX_API_RETRIES = 3;
 export const configDirectory = (home: string): string => join(home, "claude");
 export const temporaryDirectory = (home: string): string => join(home, "tmp");
 
+interface Circumstances {
+  login: Readonly<Record<string, string>>;
+  /** undefined: it goes to its model directly. */
+  reached: Reached | undefined;
+  options: ClaudeOptions;
+  isRoot: boolean;
+}
+
 /** `login` comes from the user's environment; a name the run sets itself wins over it. */
 export function claudeEnvironment(
   request: Pick<OpenRequest, "home" | "environment">,
-  { login, options, isRoot }: { login: Record<string, string>; options: ClaudeOptions; isRoot: boolean },
+  { login, reached, options, isRoot }: Circumstances,
 ): Record<string, string> {
+  const given = { ...login, ...request.environment };
   return {
-    ...login,
-    ...request.environment,
+    ...(reached === undefined ? given : gatewayEnvironment(given, reached)),
     CLAUDE_CONFIG_DIR: configDirectory(request.home),
     CLAUDE_CODE_TMPDIR: temporaryDirectory(request.home),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",

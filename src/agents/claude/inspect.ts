@@ -8,18 +8,10 @@ import type { Meter } from "./meter.ts";
 import { meter, sumOf } from "./meter.ts";
 import { belongsTo } from "./uuid.ts";
 import type { Entry } from "./transcript.ts";
-import { entriesOf, transcriptOf } from "./transcript.ts";
+import { blocksOf, entriesOf, subagentDirectory, transcriptOf } from "./transcript.ts";
 
 /** How the program notes an interrupt in the conversation. */
 const INTERRUPTED = "[Request interrupted";
-
-interface Block {
-  type?: string;
-  text?: string;
-  id?: string;
-  name?: string;
-  tool_use_id?: string;
-}
 
 interface Fold {
   /** Timestamp of the prompt; undefined until it is found. */
@@ -74,8 +66,6 @@ function isPrompt({ type, isMeta, isSidechain, message }: Entry): boolean {
   return !texts.some((block) => block.text?.startsWith(INTERRUPTED) === true);
 }
 
-const blocksOf = (content: unknown): Block[] => (Array.isArray(content) ? (content as Block[]) : []);
-
 function takeEntry(entry: Entry, { fold, spent }: { fold: Fold; spent: Meter }): void {
   if (entry.type === "api-request") fold.requests += 1;
   if (entry.isSidechain === true || entry.uuid === undefined) return;
@@ -110,12 +100,11 @@ function count(entry: Entry, spent: Meter): void {
   }
 }
 
-/** Subagents keep records of their own beside the session's. */
 async function takeSubagents(
   path: string,
   { since, until, spent }: { since: string; until: string | undefined; spent: Meter },
 ): Promise<void> {
-  const directory = join(path.replace(/\.jsonl$/, ""), "subagents");
+  const directory = subagentDirectory(path);
   let names: string[] = [];
   try {
     names = readdirSync(directory).filter((name) => name.endsWith(".jsonl"));

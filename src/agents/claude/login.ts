@@ -60,6 +60,8 @@ function hasStoredLogin(directory: string): boolean {
   }
 }
 
+export const usesCloud = (user: Environment): boolean => CLOUDS.some(({ variable }) => isOn(user[variable]));
+
 /** undefined: there is no login that we can see, and a turn would fail. */
 export function claudeLogin(user: Environment, platform: NodeJS.Platform = process.platform): ClaudeLogin | undefined {
   const cloud = CLOUDS.find(({ variable }) => isOn(user[variable]));

@@ -14,6 +14,7 @@ import { claudeEnvironment, configDirectory, temporaryDirectory } from "./enviro
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
+import { modelWay, type Listen, type ModelWay } from "./model-way.ts";
 import { claudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
@@ -33,7 +34,13 @@ interface Launched {
   notice: string | undefined;
 }
 
-export function claudeSession(request: OpenRequest, { login }: { login: Record<string, string> }): AgentSession {
+interface Setup {
+  login: Record<string, string>;
+  listen: Listen;
+}
+
+export function claudeSession(request: OpenRequest, { login, listen }: Setup): AgentSession {
+  const way = modelWay(request.home, { login, listen });
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
   let { model, session } = request;
@@ -52,7 +59,8 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
     makePrivateDir(temporaryDirectory(request.home));
     const { start, notice } = await findStart(config, session);
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
-    const env = claudeEnvironment(request, { login, options, isRoot: process.getuid?.() === 0 });
+    const reached = await way.reached();
+    const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
     const child = claudeProcess();
     const input = channel<SDKUserMessage>();
     const parts = { start, options, env, model, process: child };
@@ -91,7 +99,8 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
       }
       const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
       current.say(userMessage(uuid, prompt));
-      fit = yield* watch({ live: current, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      const events = watch({ live: current, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      fit = yield* withNotices(events, way);
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -133,8 +142,26 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
       const ahead = await warming?.catch(() => undefined);
       await ahead?.live.end();
       await drop();
+      await way.close();
     },
   };
+}
+
+/** What is known of the connection is told before the turn ends. */
+async function* withNotices(
+  events: AsyncGenerator<AgentEvent, boolean>,
+  way: ModelWay,
+): AsyncGenerator<AgentEvent, boolean> {
+  try {
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) return next.value;
+      if (next.value.type === "turn-end") for (const text of way.takeNotices()) yield { type: "notice", text };
+      yield next.value;
+    }
+  } finally {
+    await events.return(false);
+  }
 }
 
 function userMessage(uuid: string, text: string): SDKUserMessage {

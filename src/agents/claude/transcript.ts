@@ -31,6 +31,22 @@ export interface Entry {
   modelUsage?: Record<string, Record<string, number>>;
 }
 
+/** A block of a message's content, as far as it is read here. */
+export interface Block {
+  type?: string;
+  text?: string;
+  id?: string;
+  name?: string;
+  tool_use_id?: string;
+}
+
+export const blocksOf = (content: unknown): Block[] => (Array.isArray(content) ? (content as Block[]) : []);
+
+/** Subagents keep records of their own beside the session's. */
+export const subagentDirectory = (path: string): string => join(path.replace(/\.jsonl$/, ""), "subagents");
+export const subagentFile = (path: string, agent: string): string =>
+  join(subagentDirectory(path), `agent-${agent}.jsonl`);
+
 /** The file of a session; undefined when Claude Code never wrote one. */
 export function transcriptOf(config: string, session: string): string | undefined {
   return transcripts(config).find((path) => path.endsWith(`/${session}.jsonl`));
@@ -63,7 +79,7 @@ export async function* entriesOf(path: string, { mark }: { mark?: string } = {})
   const wanted = mark === undefined ? undefined : Buffer.from(mark);
   for await (const line of linesOf(path)) {
     if (wanted !== undefined && !line.includes(wanted)) continue;
-    const entry = parse(line);
+    const entry = parseEntry(line);
     if (entry !== undefined) yield entry;
   }
 }
@@ -87,7 +103,7 @@ async function* linesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-function parse(line: Buffer): Entry | undefined {
+export function parseEntry(line: Buffer): Entry | undefined {
   try {
     const value: unknown = JSON.parse(line.toString("utf8"));
     return typeof value === "object" && value !== null ? value : undefined;

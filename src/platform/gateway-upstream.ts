@@ -1,0 +1,105 @@
+/** The gateway's way to the model: http or https, through the user's proxy, on connections that are kept. */
+import type { IncomingMessage, OutgoingHttpHeaders, RequestOptions } from "node:http";
+import type { SecureContext } from "node:tls";
+
+/** Of one connection only, never passed on (RFC 9110, 7.6.1); `host` and the length are set anew. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  "host",
+];
+
+/** Before the first byte of a request: the certificate was signed by nobody we know. */
+const DISTRUST = new Set([
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+]);
+
+interface Sent {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: OutgoingHttpHeaders;
+  body: Buffer;
+  signal: AbortSignal;
+}
+
+export interface Upstream {
+  /** Resolves with the head of the answer; rejects when there is none. */
+  send(request: Sent): Promise<IncomingMessage>;
+  close(): void;
+}
+
+interface UpstreamOptions {
+  upstream: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+export function endToEnd(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const named = String(headers["connection"] ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim());
+  const dropped = new Set([...HOP_BY_HOP, ...named]);
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !dropped.has(name));
+  return Object.fromEntries(kept);
+}
+
+export async function openUpstream({ upstream, environment }: UpstreamOptions): Promise<Upstream> {
+  const base = new URL(upstream);
+  const { protocol, port } = base;
+  const hostname = base.hostname.replace(/^\[|\]$/g, "");
+  const root = base.pathname.replace(/\/$/, "");
+  const module = protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { Agent, request } = module;
+  const options = { keepAlive: true, proxyEnv: { ...environment } };
+  let agent = new Agent(options);
+  let trustsSystem = protocol !== "https:";
+
+  const attempt = ({ method, path, headers, body, signal }: Sent): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const target: RequestOptions = { protocol, hostname, port, path: root + path, agent };
+      const length = method === "GET" || method === "HEAD" ? {} : { "content-length": body.length };
+      const sent = request({ ...target, method, headers: { ...headers, ...length }, signal });
+      sent.once("response", resolve);
+      sent.once("error", reject);
+      sent.end(body);
+    });
+
+  return {
+    async send(asked) {
+      try {
+        return await attempt(asked);
+      } catch (error) {
+        if (trustsSystem || !isDistrust(error)) throw error;
+        // A company's proxy is known to the system's store only. Nothing has left yet; reading it takes long.
+        trustsSystem = true;
+        agent.destroy();
+        agent = new Agent({ ...options, ...(await systemTrust()) });
+        return await attempt(asked);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function isDistrust(error: unknown): boolean {
+  return DISTRUST.has((error as NodeJS.ErrnoException).code ?? "");
+}
+
+async function systemTrust(): Promise<{ secureContext: SecureContext }> {
+  const { createSecureContext, getCACertificates } = await import("node:tls");
+  const ca = [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
+  return { secureContext: createSecureContext({ ca }) };
+}
