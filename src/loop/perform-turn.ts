@@ -6,6 +6,7 @@ import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
+import { readMemos } from "./perform-memos.ts";
 import { joinParts } from "./prompt.ts";
 import { pendingSays, type RunState } from "./state.ts";
 
@@ -17,7 +18,8 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const { state } = run;
   const { lane, iteration, attempt } = action;
   const { live, session } = await sessionFor(action, hands);
-  const prompt = joinParts(hands.recipe.prompt(state, action));
+  const context = await readMemos(state.spec, ports.workspace);
+  const prompt = joinParts(hands.recipe.prompt(state, action, context));
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash, bytes } = await ports.blobs.put(prompt.text);

@@ -13,15 +13,19 @@ export function printDryRun({ spec, base, resolved }: Planned, { json }: { json:
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
   const state = fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
   const { text, parts } = joinParts(
-    runRecipe.prompt(state, {
-      do: "turn",
-      key: "turn",
-      lane: "main",
-      why: "dry run",
-      iteration: 1,
-      attempt: 1,
-      session: { mode: "new" },
-    }),
+    runRecipe.prompt(
+      state,
+      {
+        do: "turn",
+        key: "turn",
+        lane: "main",
+        why: "dry run",
+        iteration: 1,
+        attempt: 1,
+        session: { mode: "new" },
+      },
+      {},
+    ),
   );
   if (json) {
     const { settings, origins } = resolved;
