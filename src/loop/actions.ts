@@ -40,6 +40,8 @@ export interface PromptPart {
   name: string;
   text: string;
   capBytes: number;
+  /** Why there is nothing to say, where that is worth telling a person. */
+  silent?: string;
   /** Stands above a template that has no place for it: words of people, and what was done to the files. */
   always?: true;
 }
@@ -68,4 +70,6 @@ export interface Recipe {
   wanted(state: RunState, now: Now): Action[];
   /** The parts of a turn's prompt, most important first; the kernel caps and joins them and records the manifest. */
   prompt(state: RunState, turn: TurnAction, context: PromptContext): PromptPart[];
+  /** What a person's template can say beside the parts; one with the name of a part stands for it. */
+  variables(state: RunState, turn: TurnAction): Record<string, string>;
 }

@@ -7,9 +7,9 @@ import type { PromptPart, TurnAction } from "./actions.ts";
 import type { Judgement, LaneState } from "./state.ts";
 
 /** Enough for the words of people at their longest and every other part at its cap. */
-const MAX_PROMPT_BYTES = 272 * 1024;
+export const MAX_PROMPT_BYTES = 512 * 1024;
 
-type Manifest = FactOf<"turn-start">["prompt"]["parts"];
+export type Manifest = FactOf<"turn-start">["prompt"]["parts"];
 
 /** Cuts at a character border and says so in the text; never longer than `capBytes`. */
 export function capText(text: string, capBytes: number): { text: string; cut: number } {
@@ -40,6 +40,7 @@ export function joinParts(
       bytes: included ? bytes : 0,
       cut: included ? cut : Buffer.byteLength(whole),
       included,
+      ...(included ? {} : { why: whole === "" ? (part.silent ?? "empty") : "no room" }),
     });
     if (!included) continue;
     texts.push(text);

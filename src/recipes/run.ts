@@ -6,23 +6,32 @@ import type { MakePart, Recipe } from "../loop/actions.ts";
 import { iterate } from "../loop/iterate.ts";
 import { mainLane } from "../loop/state.ts";
 import { directives } from "./parts/directives.ts";
+import { dueRules } from "./parts/due-rules.ts";
 import { failures } from "./parts/failures.ts";
-import { goal } from "./parts/goal.ts";
+import { criteria, goal } from "./parts/goal.ts";
 import { handOff } from "./parts/hand-off.ts";
 import { header, interruption } from "./parts/header.ts";
 import { instructions } from "./parts/instructions.ts";
 import { decision, verdicts } from "./parts/judgement.ts";
+import { knowledge, notes } from "./parts/memos.ts";
+import { restored } from "./parts/restored.ts";
+import { variables } from "./parts/variables.ts";
 
 /** As they stand in the prompt, most important first; docs/prompts.md says what each is. */
 const PARTS: readonly MakePart[] = [
   directives,
+  restored,
   header,
   interruption,
   goal,
+  criteria,
   verdicts,
   decision,
   failures,
+  knowledge,
+  notes,
   handOff,
+  dueRules,
   instructions,
 ];
 
@@ -30,4 +39,5 @@ export const runRecipe: Recipe = {
   name: "run",
   wanted: (state, now) => iterate(state, mainLane(state), now),
   prompt: (state, turn, context) => PARTS.map((make) => make(state, turn, context)),
+  variables,
 };
