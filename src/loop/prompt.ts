@@ -40,7 +40,7 @@ export function joinParts(
       bytes: included ? bytes : 0,
       cut: included ? cut : Buffer.byteLength(whole),
       included,
-      ...(included ? {} : { why: whole === "" ? (part.silent ?? "empty") : "no room" }),
+      ...whyNot(included ? undefined : whole === "" ? part.silent : "no room"),
     });
     if (!included) continue;
     texts.push(text);
@@ -48,6 +48,9 @@ export function joinParts(
   }
   return { text: texts.join("\n\n"), parts: manifest };
 }
+
+/** For the manifest; a part that had nothing to say needs no reason. */
+export const whyNot = (why: string | undefined): { why?: string } => (why === undefined ? {} : { why });
 
 /** The iteration before: in the first prompt of the next, and again where that may not have reached this session. */
 export function lastJudgement(lane: LaneState, { attempt, session }: TurnAction): Judgement | undefined {

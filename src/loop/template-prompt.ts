@@ -3,7 +3,7 @@
  * left out and listed, but never the words of people or what was done to the files: these stand above it.
  */
 import type { PromptPart } from "./actions.ts";
-import { capText, MAX_PROMPT_BYTES, type Manifest } from "./prompt.ts";
+import { capText, MAX_PROMPT_BYTES, whyNot, type Manifest } from "./prompt.ts";
 import { fill, usesOf } from "./template.ts";
 
 /** A part's name as a variable. */
@@ -34,30 +34,23 @@ export function fillParts(
   for (const part of parts.toSorted((a, b) => Number(b.always ?? false) - Number(a.always ?? false))) {
     const variable = variableOf(part.name);
     const times = uses.get(variable) ?? 0;
-    const isAbove = times === 0 && part.always === true;
     const whole = (variables[variable] ?? part.text).trim();
     const { text, cut } = capText(whole, part.capBytes);
     const bytes = Buffer.byteLength(text);
     const needed = (bytes + 2) * Math.max(1, times);
-    const why =
-      whole === ""
-        ? (part.silent ?? "empty")
-        : times === 0 && !isAbove
-          ? "not in the template"
-          : needed > left
-            ? "no room"
-            : undefined;
-    const included = why === undefined;
+    const isPlaced = times > 0 || part.always === true;
+    const included = whole !== "" && isPlaced && needed <= left;
+    const why = whole === "" ? part.silent : isPlaced ? "no room" : "not in the template";
     entries.set(part.name, {
       name: part.name,
       bytes: included ? bytes : 0,
       cut: included ? cut : Buffer.byteLength(whole),
       included,
-      ...(why === undefined ? {} : { why }),
+      ...whyNot(included ? undefined : why),
     });
     values.set(variable, included ? text : "");
     if (!included) continue;
-    if (isAbove) above.push(text);
+    if (times === 0) above.push(text);
     left -= needed;
   }
   const filled = fill(template, (name) => values.get(name) ?? "").trim();
