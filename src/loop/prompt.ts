@@ -7,7 +7,7 @@ import type { PromptPart, TurnAction } from "./actions.ts";
 import type { Judgement, LaneState } from "./state.ts";
 
 /** Enough for the words of people at their longest and every other part at its cap. */
-export const MAX_PROMPT_BYTES = 512 * 1024;
+export const MAX_PROMPT_BYTES = 640 * 1024;
 
 export type Manifest = FactOf<"turn-start">["prompt"]["parts"];
 

@@ -137,22 +137,21 @@ describe("writing", () => {
 
 /** Swaps a folder for a link to outside and back, as fast as it can, until ended. */
 const SWAPPER = `
-const { renameSync, symlinkSync, mkdirSync, rmSync } = require("node:fs");
-const [real, link, at] = process.argv.slice(1);
+const { linkSync, rmSync, symlinkSync, mkdirSync } = require("node:fs");
+const [file, outside, at] = process.argv.slice(1);
 console.log("ready");
 const until = Date.now() + 20_000;
 while (Date.now() < until) {
-  try { renameSync(at, real); renameSync(link, at); renameSync(at, link); renameSync(real, at); } catch {}
+  try { rmSync(at, { recursive: true, force: true }); symlinkSync(outside, at); } catch {}
+  try { rmSync(at, { recursive: true, force: true }); mkdirSync(at); linkSync(file, at + "/notes.md"); } catch {}
 }`;
-const RACES = 4_000;
+const RACES = 10_000;
 
 describe.skipIf(process.platform !== "linux")("while an agent swaps the folder for a link and back", () => {
   it("never reads or writes what lies outside", async () => {
     const at = join(root, "docs");
-    mkdirSync(at);
-    writeFileSync(join(at, "notes.md"), "inside");
-    symlinkSync(outside, join(root, "link"));
-    const child = spawn(process.execPath, ["-e", SWAPPER, join(root, "real"), join(root, "link"), at], {
+    writeFileSync(join(root, "file"), "inside");
+    const child = spawn(process.execPath, ["-e", SWAPPER, join(root, "file"), outside, at], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     try {

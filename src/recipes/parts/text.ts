@@ -8,5 +8,5 @@ export const isOpening = ({ session }: TurnAction): boolean => session.mode !== 
 
 /** What programs and files say is data: indented, so that nothing in it reads as a heading or a fence of the prompt. */
 export function quote(text: string, { by = 4 }: { by?: number } = {}): string {
-  return text.trimEnd().replaceAll(/^/gm, " ".repeat(by));
+  return text.trimEnd().replaceAll(/^(?=.)/gm, " ".repeat(by));
 }
