@@ -1,5 +1,6 @@
-/** Templates of the prompt and of commit titles: read and checked before anything is spent or changed. */
-import { dirname, resolve } from "node:path";
+/** Templates of the prompt and of commit titles, and the agent's own files: looked at before anything is spent or changed. */
+import { lstatSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { Resolved } from "../config.ts";
 import { nearest } from "../config/nearest.ts";
 import { UsageError } from "../errors.ts";
@@ -55,4 +56,15 @@ function refuseUnknown(text: string, { what, names }: { what: string; names: rea
         ? `did you mean {{${meant}}}?`
         : `there are: ${names.join(", ")}; {{{{ stands for two braces`,
   });
+}
+
+/** What is no plain file would be left alone for the whole run; better said at once. */
+export function refuseMemoFiles({ notes, knowledge, workspace }: RunSpec): void {
+  for (const [name, memo] of Object.entries({ notes, knowledge })) {
+    const found =
+      memo === undefined ? undefined : lstatSync(join(workspace.path, memo.file), { throwIfNoEntry: false });
+    if (memo === undefined || found === undefined || found.isFile()) continue;
+    const what = found.isDirectory() ? "a directory" : found.isSymbolicLink() ? "a symbolic link" : "no plain file";
+    throw new UsageError(`${name}: ${memo.file} is ${what}`, { hint: `give another file: --${name} FILE` });
+  }
 }

@@ -6,7 +6,7 @@ import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
-import { readTemplate, refuseTemplates } from "../../compose/templates.ts";
+import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
@@ -71,6 +71,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
     }),
   });
   refuseTemplates({ spec, base });
+  refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
