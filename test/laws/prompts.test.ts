@@ -44,7 +44,7 @@ const FIRST: TurnAction = {
 };
 const firstParts = (spec = makeSpec()) => {
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
-  const state = fold([{ ...at, ...startFact(spec) } as FactOf<"run-start">]);
+  const state = fold([{ ...at, ...startFact(spec) }]);
   return runRecipe.prompt(state, FIRST, {});
 };
 
@@ -209,7 +209,7 @@ describe("notes", () => {
     const world = makeWorld();
     let reads = 0;
     await live(world, makeSpec({ limits: { iterations: 1 } }), [act(["a"])], {
-      adjust: (ports) => (ports.workspace.read = async () => void (reads += 1) as undefined),
+      adjust: (ports) => (ports.workspace.read = async () => void (reads += 1)),
     });
     expect(reads).toBe(0);
   });
@@ -279,13 +279,13 @@ describe("a template", () => {
     } catch (thrown) {
       error = thrown;
     }
-    expect(String((error as Error).message)).toMatch(says);
+    expect((error as Error).message).toMatch(says);
     expect((error as { hint?: string }).hint ?? "").toMatch(hint);
   });
 
   it("may use every variable that the docs name, and no other", () => {
     const docs = readFileSync(join(import.meta.dirname, "../../docs/prompts.md"), "utf8");
-    const named = [...docs.matchAll(/^\| `\{\{([a-z_]+)\}\}`/gm)].map(([, name]) => name);
+    const named = [...docs.matchAll(/^\| `\{\{([a-z_]+)\}\}`/gm)].map(([, name]) => name ?? "");
     expect(named.toSorted()).toEqual(templateNames(beginning()).names.toSorted());
   });
 
@@ -317,7 +317,7 @@ describe("a commit's title", () => {
       "loop 2 green: make it green [r-1]",
     ]);
     expect(await titles("a\nb\u001b[31m{{goal}}\u2028c", `${"long ".repeat(50)}\r\nx`)).toEqual([
-      expect.stringMatching(/^a b \[31mlong [^\n\u001b\u2028]{40,60}… c$/),
+      expect.stringMatching(/^a b \[31mlong [a-z ]{40,60}… c$/),
       expect.stringMatching(/^a b/),
     ]);
   });
