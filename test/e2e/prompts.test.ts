@@ -129,7 +129,8 @@ describe.concurrent("refused with one line, before anything is changed", () => {
 describe.concurrent("a persistent session", () => {
   it("keeps its memory, and what is added to it does not grow with the iterations", async ({ expect }) => {
     const n = 6;
-    const steps = (i: number): Step[] => [bash(`echo ${i} >> work.txt`), { text: `did ${i}` }];
+    // Another approach each time: nothing is blocked.
+    const steps = (i: number): Step[] => [bash(`echo word > ${"x".repeat(i)}.txt`), { text: `did ${i}` }];
     const place = await cliPlace({
       script: byIteration(Object.fromEntries(Array.from({ length: n }, (_, i) => [i + 1, steps(i + 1)]))),
       env: { PAWL_PATIENCE: "99" },
@@ -138,6 +139,9 @@ describe.concurrent("a persistent session", () => {
     const args = ["--check", "echo always red; false", "--max-iterations", String(n), "--notes", "--json"];
     const result = await place.pawl("run", goal, ...args);
     expect(result.of("run-end")[0]?.outcome.is).toBe("exhausted");
+    expect(new Set(result.of("decision-made").map(({ rule }) => rule))).toEqual(
+      new Set(["continue", "budget:iterations"]),
+    );
     const sessions = new Set(result.of("turn-start").map(({ session }) => session.ref));
     expect(sessions.size).toBe(1);
     // The last request holds every earlier answer: the conversation is one.
@@ -245,7 +249,8 @@ Say <promise>{{promise}}</promise> when done. A literal: {{{{x}}.
     const place = await cliPlace({
       files: { "readme.md": "hello\n", "pawl.yaml": yaml, "prompts/mine.md": template, "sub/x": "" },
       script: byIteration({
-        1: [bash("echo half > made.txt"), { text: "half" }],
+        // The template was frozen when the run started.
+        1: [bash("echo half > made.txt; echo '{{nonsense}}' > prompts/mine.md"), { text: "half" }],
         2: [bash("echo whole > made.txt"), { text: CLAIM }],
       }),
     });
@@ -272,7 +277,7 @@ Say <promise>{{promise}}</promise> when done. A literal: {{{{x}}.
     ]);
     expect(place.repository.git("log", "-1", "--format=%(trailers:key=Pawl-Iteration,valueonly)")).toBe("2");
     const manifest = (await place.pawl("show", "--prompt", "-i", "1")).stdout;
-    expect(manifest).toMatch(/Prompt of turn 1: \d+ bytes\n {2}template +\d+ bytes +whole\n/);
+    expect(manifest).toMatch(/Prompt of turn 1: \d+ bytes\n {2}template +\d+ bytes\n/);
     expect(manifest).toMatch(/\n {2}instructions +left out: not in the template +\d+ bytes\n/);
     expect(manifest).toMatch(/\n {2}rules +left out: not due/);
   });

@@ -127,7 +127,7 @@ describe("a prompt", () => {
     expect(second).toContain("## Hand-off");
     expect(second).toContain("Every iteration starts afresh here.");
     expect(second).toMatch(/- iteration 1: .*tests fail/);
-    expect(second).toContain("none of the 1 acceptance criteria is verified yet");
+    expect(second).toContain("acceptance criteria verified: 0 of 1");
     expect(second).toContain("    not yet");
     expect(second).toContain("## Goal");
   });

@@ -41,11 +41,11 @@ function roundLine({ n, files, added, removed, verdicts, rule }: IterationRecord
 function standing({ tasks, memory, spec }: RunState): string {
   const done = tasks?.list.filter(({ is, depth }) => depth === 0 && is === "done").length ?? 0;
   const all = tasks?.list.filter(({ depth }) => depth === 0).length ?? 0;
-  const blocked = [...memory.lessons.values()].filter(({ failures }) => failures > 0).length;
+  const failed = [...memory.lessons.values()].filter(({ failures }) => failures > 0).length;
   const lines = [
-    tasks === undefined ? "" : `- ${done} of ${all} tasks are done`,
-    spec.criteria.length === 0 ? "" : `- none of the ${spec.criteria.length} acceptance criteria is verified yet`,
-    blocked === 0 ? "" : `- ${blocked} approaches have failed: see above what they were`,
+    tasks === undefined ? "" : `- tasks done: ${done} of ${all}`,
+    spec.criteria.length === 0 ? "" : `- acceptance criteria verified: 0 of ${spec.criteria.length}`,
+    failed === 0 ? "" : `- approaches that failed: ${failed}, see above`,
   ].filter((line) => line !== "");
   return lines.length === 0 ? "" : `Where it stands:\n\n${lines.join("\n")}`;
 }

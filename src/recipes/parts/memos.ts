@@ -44,9 +44,14 @@ function part(
   const capBytes = 2 * (file?.maxBytes ?? 0) + 2 * KIB;
   if (file === undefined || memo === undefined) return { name, text: "", capBytes };
   if (isOpening(turn)) return { name, text: `${shown(about, memo, file)}\n\n${about.keep}`, capBytes };
-  const isKnown = mainLane(state).session?.memos?.[name] === memo.hash;
-  if (isKnown) return { name, text: "", silent: "unchanged since the session knew it", capBytes };
-  return { name, text: shown(about, memo, file, "Somebody else has changed it. "), capBytes };
+  // Nobody saw the end of the turn before: what this session knows is not known.
+  const known = mainLane(state).session?.memos?.[name];
+  if (known === memo.hash) return { name, text: "", silent: "unchanged since the session knew it", capBytes };
+  return {
+    name,
+    text: shown(about, memo, file, known === undefined ? "" : "Somebody else has changed it. "),
+    capBytes,
+  };
 }
 
 function shown(

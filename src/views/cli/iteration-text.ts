@@ -57,7 +57,7 @@ export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
   const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
     name,
     included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
-    included ? (cut > 0 ? `${cut} bytes cut` : "whole") : cut > 0 ? `${cut} bytes` : "",
+    cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,
   ]);
   return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
 }
