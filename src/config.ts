@@ -159,6 +159,12 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "commit",
       `branch ${s.branch} contradicts ${s.commit === "none" ? "no commits" : "committing on the current branch"}`,
     );
+  for (const [a, b] of [
+    ["notes", "knowledge"],
+    ["notes", "tasks"],
+    ["knowledge", "tasks"],
+  ] as const)
+    if (s[a] !== undefined && s[a] === s[b]) refuse(a, b, `${a} and ${b} are the same file, ${s[a]}`);
   const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });

@@ -158,6 +158,8 @@ const promptPartSchema = z.strictObject({
   /** Bytes left out because of the part's cap; 0 means whole. */
   cut: count,
   included: z.boolean(),
+  /** Why it was left out. */
+  why: z.string().optional(),
 });
 const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
 export type FileChange = z.infer<typeof fileChangeSchema>;
@@ -225,6 +227,8 @@ export const factSchema = z.discriminatedUnion("type", [
     repeatedCalls: count,
     /** Taken from the transcript by a later driver. */
     foundOut: z.boolean(),
+    /** Hashes of notes and knowledge at its end: what the session knows of them. */
+    memos: z.record(z.string(), z.string()).optional(),
   }),
   fact("change-recorded", {
     iteration: count,

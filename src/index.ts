@@ -3,7 +3,7 @@ export { drive, type DriveOptions } from "./loop/drive.ts";
 export { fold } from "./loop/fold.ts";
 export type { RunState } from "./loop/state.ts";
 export { runRecipe } from "./recipes/run.ts";
-export type { Action, PromptPart, Recipe, TurnAction } from "./loop/actions.ts";
+export type { Action, PromptContext, PromptPart, Recipe, TurnAction } from "./loop/actions.ts";
 
 export { composeForRun, openDriverState, openState, type Composed, type State } from "./compose.ts";
 export { resolveSettings, type Resolved } from "./config.ts";

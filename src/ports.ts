@@ -271,10 +271,14 @@ export interface Workspace {
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
-   * A text file of the workspace, its first `maxBytes`; undefined when there is none. Never through a symbolic link, never
-   * outside the workspace, never anything but a regular file.
+   * A text file of the workspace, its first (with `tail` its last) `maxBytes`; undefined when there is none. Never through
+   * a symbolic link, never outside the workspace, never anything but a regular file.
    */
-  read(path: string, maxBytes: number): Promise<{ text: string; bytes: number } | undefined>;
+  read(
+    path: string,
+    maxBytes: number,
+    options?: { tail?: boolean },
+  ): Promise<{ text: string; bytes: number } | undefined>;
   /** Replaces or makes a text file of the workspace, under the same rules. TerminalError when that cannot be. */
   write(path: string, text: string): Promise<void>;
   /** Makes the workspace equal to a snapshot; what was there first becomes `…/salvage/<k>`, whose name is returned. */

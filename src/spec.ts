@@ -119,7 +119,7 @@ const workspaceSpecSchema = z.strictObject({
   /** `branch`: pawl's own; `current`: the user's; `none`: nothing is committed, work stays in the tree. */
   commit: z.enum(["branch", "current", "none"]),
   branch: z.string().optional(),
-  /** First line of commits, with {{iteration}}, {{goal}} and {{verdict}}. */
+  /** First line of commits, with {{iteration}}, {{goal}}, {{verdict}} and {{run}}. */
   commitTitle: z.string().optional(),
   allowDirty: z.boolean(),
   maxSnapshotBytes: z.int().positive(),

@@ -2,6 +2,7 @@
 import { UsageError } from "../errors.ts";
 import { runSpecSchema, type AgentSpec, type CheckSpec, type HookSpec, type Limits, type RunSpec } from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
+import { criteriaIn } from "./criteria.ts";
 import type { Settings } from "./settings.ts";
 
 export interface RunAbout {
@@ -40,7 +41,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(s["abort-promise"] === undefined ? {} : { abort: s["abort-promise"] }),
       confirmations: s.confirmations,
     },
-    criteria: [...s.criteria],
+    criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])],
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),

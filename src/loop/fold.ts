@@ -13,6 +13,7 @@ import { recordTasks } from "./tasks.ts";
 import {
   freshRecord,
   initial,
+  iterationTitle,
   laneOf,
   verdictKey,
   verdictOf,
@@ -25,6 +26,7 @@ const MAX_KEPT_VERDICTS = 256;
 const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
+const MAX_KEPT_PATHS = 40;
 const HOUR_MS = 3_600_000;
 
 export function fold(facts: Iterable<Fact>): RunState {
@@ -189,6 +191,9 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
     session.turns += 1;
     session.contextTokens = fact.contextTokens ?? session.contextTokens;
     session.lastMessageId = fact.messageId ?? session.lastMessageId;
+    // Unknown where nobody saw its end: then it is shown again.
+    if (fact.memos === undefined) delete session.memos;
+    else session.memos = fact.memos;
     delete lane.stale;
   }
   // A session that never reached the model may not exist on the agent's side: it cannot be continued.
@@ -242,6 +247,8 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     return;
   }
   lane.change = recorded;
+  const paths = new Set(fact.files.map(({ path }) => path));
+  lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
   lane.record.files = fact.fileCount;
   lane.record.added = fact.added;
   lane.record.removed = fact.removed;
@@ -290,7 +297,7 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
       shortTurnMs: state.spec.struggle.shortTurnMs,
     });
   }
-  if (tree !== undefined) owe(lane, tree, `pawl: iteration ${fact.iteration}`);
+  if (tree !== undefined) owe(lane, tree, iterationTitle(fact.iteration));
   trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
   if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
   switch (fact.next) {
@@ -314,7 +321,8 @@ function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
   lane.salvages += 1;
   // A session that is to be left anyway is not gone back in.
   const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;
-  lane.stale = { why: fact.why, ...(mark === undefined ? {} : { rewind: mark }) };
+  const done = { snapshot: fact.to, salvage: fact.salvage };
+  lane.stale = { why: fact.why, restored: done, ...(mark === undefined ? {} : { rewind: mark }) };
   if (lane.head !== undefined) {
     const { tree, to: snapshot, elapsed, epoch } = fact;
     lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };

@@ -5,8 +5,9 @@
 import type { Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Now, SessionPlan } from "./actions.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
+import { commitMessage } from "./commit-message.ts";
 import { branchMoved, decide, isFatal, judged, stopOutcome } from "./decide.ts";
-import { verdictOf, type HandOver, type LaneState, type RunState } from "./state.ts";
+import { verdictOf, type LaneState, type RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
 const USER_EDIT_GAP_MS = 1_000;
@@ -296,15 +297,4 @@ function acceptance(state: RunState, lane: LaneState): Body<Action> | undefined 
     snapshot,
     message: commitMessage(state, handOver),
   };
-}
-
-function commitMessage(state: RunState, { tree, iteration, title }: HandOver): string {
-  const verdicts = state.spec.checks.map((c) => ({
-    check: c.name,
-    is: verdictOf(state, tree, c.name)?.is ?? "skipped",
-  }));
-  const green = verdicts.every(({ is }) => is === "pass");
-  const detail = verdicts.map(({ check, is }) => `${check}: ${is}`).join(", ");
-  const verdict = verdicts.length === 0 ? "unchecked" : `${green ? "green" : "red"} (${detail.replaceAll("\n", " ")})`;
-  return `${title}\n\nPawl-Run: ${state.run}\nPawl-Iteration: ${iteration}\nPawl-Verdict: ${verdict}\n`;
 }

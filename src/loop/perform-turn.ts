@@ -6,7 +6,8 @@ import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
-import { joinParts } from "./prompt.ts";
+import { hashesOf, readMemos } from "./perform-memos.ts";
+import { composePrompt } from "./compose-prompt.ts";
 import { pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
@@ -17,7 +18,8 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const { state } = run;
   const { lane, iteration, attempt } = action;
   const { live, session } = await sessionFor(action, hands);
-  const prompt = joinParts(hands.recipe.prompt(state, action));
+  const context = await readMemos(state.spec, ports.workspace);
+  const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash, bytes } = await ports.blobs.put(prompt.text);
@@ -107,7 +109,9 @@ async function stream(it: Streamed): Promise<void> {
     it.finish();
     if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
   }
-  const about = { durationMs: ports.clock.mono() - startedMono, repeatedCalls: seen.repeated(), foundOut: false };
+  const durationMs = ports.clock.mono() - startedMono;
+  const memos = hashesOf(await readMemos(spec, ports.workspace));
+  const about = { durationMs, repeatedCalls: seen.repeated(), foundOut: false, ...memos };
   await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);
 }
 
@@ -139,6 +143,7 @@ interface About {
   durationMs: number;
   repeatedCalls: number;
   foundOut: boolean;
+  memos?: Record<string, string>;
 }
 function turnEnd(
   { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,

@@ -31,6 +31,8 @@ export interface SessionState {
   turns: number;
   contextTokens: number;
   lastMessageId: string | null;
+  /** Hashes of notes and knowledge as this session last knew them. */
+  memos?: Readonly<Record<string, string>>;
 }
 
 export interface Mark {
@@ -90,7 +92,7 @@ export interface LaneState {
   lastText: string;
   session?: SessionState;
   /** Why the next turn must not go on in the session, and where to rewind it to if it can be. */
-  stale?: { why: string; rewind?: Mark };
+  stale?: { why: string; rewind?: Mark; restored?: { snapshot: number; salvage: string } };
   /** The point of the conversation at which a snapshot was taken, by snapshot; bounded. */
   marks: Map<number, Mark>;
   head?: Recorded;
@@ -114,6 +116,8 @@ export interface LaneState {
   branch: string | null;
   conflict?: string;
   salvages: number;
+  /** Paths that the agent changed, the latest last; bounded. */
+  touched: string[];
   /** Claims in a row, each on a green tree, that were not enough yet. */
   claimsInRow: number;
   errorsInRow: number;
@@ -156,6 +160,9 @@ export interface RunState {
   hooks: HookState;
   recent: IterationRecord[];
 }
+
+/** First line of an iteration's commit, where the spec has no other. */
+export const iterationTitle = (iteration: number): string => `pawl: iteration ${iteration}`;
 
 export const verdictKey = (tree: string, check: string): string => `${tree} ${check}`;
 
@@ -228,6 +235,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastCommit: state.base.commit,
       branch: null,
       salvages: 0,
+      touched: [],
       claimsInRow: 0,
       errorsInRow: 0,
       limitsInRow: 0,

@@ -3,6 +3,7 @@ import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import type { CheckSpec } from "../spec.ts";
 import { cost, counted, duration, grouped } from "./cli/format.ts";
+import { criteriaOf } from "./criteria.ts";
 import { verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 
@@ -41,6 +42,10 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
+    ...criteriaOf(state).map(({ n, text, is }): [string, string] => [
+      n === 1 ? "criteria" : "",
+      `${n}. ${short(text)}: ${is}`,
+    ]),
     [
       "iterations",
       `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`,

@@ -53,7 +53,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     diff: async (fromTree, toTree, maxBytes) =>
       await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),
     accept: (asked) => inTurn(async () => await accept((await opened()).lane, asked)),
-    read: async (path, maxBytes) => readMemo(spec.path, { path, maxBytes }),
+    read: async (path, maxBytes, options) => readMemo(spec.path, { path, maxBytes, ...options }),
     write: async (path, text) => writeMemo(spec.path, { path, text }),
     restore: (to, about) =>
       inTurn(async () => {

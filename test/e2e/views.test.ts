@@ -204,7 +204,7 @@ it("shows prompt, verdict, decision and log of an iteration from the blobs", asy
   recording.close();
   const prompt = (await place.pawl("show", "-i", "1", "--prompt")).stdout;
   expect(prompt).toMatch(/^ {2}goal +10 bytes$/m);
-  expect(prompt).toMatch(/^ {2}verdicts +left out +900 bytes cut$/m);
+  expect(prompt).toMatch(/^ {2}verdicts +left out: no room +900 bytes$/m);
   expect(prompt).toContain("The whole prompt: hello\n");
   const verdict = (await place.pawl("show", "--verdict")).stdout;
   expect(verdict).toMatch(/^ {2}command +npm test$/m);

@@ -15,6 +15,8 @@ export interface Behaviour {
   usd: number | null;
   /** The files are these lines and nothing else. */
   rewrites?: boolean;
+  /** Written to NOTES.md at the end. */
+  notes?: string;
 }
 
 export interface SimTurn {
@@ -100,6 +102,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
           record.usage = plus(record.usage, behaviour.usd);
           record.messageId = `${uuid}-${record.usage.requests}`;
           if (line !== undefined) return void world.content.push(line);
+          if (behaviour.notes !== undefined) world.memos.set("NOTES.md", behaviour.notes);
           if (behaviour.rewrites === true) world.content = [...behaviour.lines];
           record.ended = end({ is: "done" }, behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet");
           if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);

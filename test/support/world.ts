@@ -106,9 +106,13 @@ export function startFact(spec: RunSpec): NewFact {
   };
 }
 
-function readWorld({ memos }: World, path: string): { text: string; bytes: number } | undefined {
+function readWorld(
+  { memos }: World,
+  { path, maxBytes, tail }: { path: string; maxBytes: number; tail: boolean },
+): { text: string; bytes: number } | undefined {
   const text = memos.get(path);
-  return text === undefined ? undefined : { text, bytes: text.length };
+  if (text === undefined) return undefined;
+  return { text: tail ? text.slice(-maxBytes) : text.slice(0, maxBytes), bytes: text.length };
 }
 
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
@@ -295,7 +299,8 @@ export function portsOf(
           if (!same) world.commits.push({ tree, message, at });
           return { commit: oid(`${tree}${message}${at}`), branch: "pawl/x", adopted: [], warnings: [] };
         }),
-      read: async (path) => await touch(() => readWorld(world, path)),
+      read: async (path, maxBytes, { tail = false } = {}) =>
+        await touch(() => readWorld(world, { path, maxBytes, tail })),
       write: async (path, text) => await touch(() => void world.memos.set(path, text)),
       restore: async (to, { salvage }) =>
         await touch(() => {

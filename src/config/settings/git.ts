@@ -42,6 +42,6 @@ export const GIT_SETTINGS = {
     argument: "TEXT",
     flag: null,
     group: "git",
-    about: "first line of commits, with {{iteration}}, {{goal}}, {{verdict}}",
+    about: "first line of commits, with {{iteration}}, {{goal}}, {{verdict}}, {{run}}",
   }),
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -19,6 +19,9 @@ export function overviewText(view: IterationView): string {
   const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
   return sections([
     `Iteration ${view.iteration} of ${view.run}`,
+    view.criteria.length === 0
+      ? ""
+      : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
@@ -49,12 +52,12 @@ export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"d
   ].join("\n");
 }
 
-/** The manifest: what was included and what was left out. */
+/** The manifest: what was included, what was left out, and why. */
 export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
-  const rows = prompt.parts.map(({ name, bytes, cut, included }) => [
+  const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
     name,
-    included ? `${bytes} bytes` : cut > 0 ? "left out" : "empty",
-    cut > 0 ? `${cut} bytes cut` : "",
+    included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
+    cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,
   ]);
   return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
 }

@@ -1,6 +1,7 @@
 /** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
+import { criteriaOf, type CriterionView } from "../criteria.ts";
 
 interface TurnView {
   start: FactOf<"turn-start">;
@@ -11,6 +12,7 @@ export interface IterationView {
   v: 1;
   run: string;
   iteration: number;
+  criteria: CriterionView[];
   turns: TurnView[];
   change: FactOf<"change-recorded"> | null;
   checks: FactOf<"check-end">[];
@@ -41,6 +43,7 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     v: 1,
     run,
     iteration,
+    criteria: facts[0]?.type === "run-start" ? criteriaOf(facts[0]) : [],
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
     checks: mine(ofType(facts, "check-end")),

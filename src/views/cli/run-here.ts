@@ -13,6 +13,8 @@ import { begin, planRun, type Planned } from "./start-run.ts";
 
 export interface RunRequest {
   goal: string;
+  /** The file it was read from. */
+  goalFile?: string;
   flags: Flags;
   env: Environment;
   cwd: string;
@@ -27,7 +29,7 @@ export async function runHere(request: RunRequest): Promise<number> {
   const { env, worktree, json, loudness } = request;
   const planned = await planRun({ ...request, elsewhere: worktree !== undefined });
   if (request.dryRun) {
-    printDryRun(planned, { json });
+    await printDryRun(planned, { json });
     return EXIT.ok;
   }
   const state = await openDriverState(env);
@@ -38,7 +40,7 @@ export async function runHere(request: RunRequest): Promise<number> {
     try {
       await begin(state, placed);
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
-      else if (loudness !== "quiet") process.stderr.write(`${header(spec)}\n`);
+      else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
       const trustPromise = resolved.settings["trust-promise"];
       return await driveHere({ run: spec.run, start: placed, env, state, json, loudness, trustPromise });
     } finally {

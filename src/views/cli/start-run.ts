@@ -6,6 +6,7 @@ import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
+import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
@@ -47,6 +48,7 @@ interface PlanRequest {
 export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
   const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   const { settings } = resolved;
+  const template = readTemplate(resolved, { cwd });
   warmAgent(settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
   const base = baseOf(facts);
@@ -61,12 +63,15 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
     repository: facts.topLevel,
     path: facts.topLevel,
     branch,
+    ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
       redact: makeRedact({ environment: env }),
     }),
   });
+  refuseTemplates({ spec, base });
+  refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);

@@ -23,6 +23,10 @@ export function statusText(view: StatusView): string {
   ];
   const sections = [
     columns(rows),
+    section(
+      "Criteria",
+      view.criteria.map(({ n, text, is }) => [`${n}.`, is, oneLine(text, { max: MAX_GOAL_CHARS })]),
+    ),
     section("Last iterations", view.recent.map(iterationCells)),
     section(
       "Directives",

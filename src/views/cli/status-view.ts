@@ -3,6 +3,7 @@ import type { Directive, Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
+import { criteriaOf, type CriterionView } from "../criteria.ts";
 import type { ReceiptState } from "../directive-words.ts";
 import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
 
@@ -31,6 +32,7 @@ export interface StatusView {
   iteration: number;
   model: string | null;
   checks: { check: string; is: string }[];
+  criteria: CriterionView[];
   directives: DirectiveView[];
   recent: IterationRecord[];
   struggle: {
@@ -80,6 +82,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       check: name,
       is: judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
+    criteria: criteriaOf(state),
     directives: directiveViews(state, queued),
     recent: state.recent,
     struggle: {

@@ -25,10 +25,10 @@ const OFFERED = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name));
 
 export function configure(command: Command, exit: (code: number) => void): void {
   command
-    .argument("[goal]", "what shall be reached, or - for stdin")
+    .argument("[goal]", "what shall be reached, a file that says it (.md, .txt), or - for stdin")
     .argument("[agent-arguments...]", "after --: passed on to the agent")
     .usage('"goal" [options] [-- agent arguments]')
-    .option("-f, --file <FILE>", "read the goal from a file");
+    .option("-f, --file <FILE>", "read the goal from a file, or - for stdin");
   addSettings(command, OFFERED);
   command
     .optionsGroup("Git:")
@@ -57,7 +57,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     });
 }
 
-type Asked = Pick<RunRequest, "goal" | "flags" | "worktree">;
+type Asked = Pick<RunRequest, "goal" | "goalFile" | "flags" | "worktree">;
 
 async function asked(command: Command, { words, options }: { words: string[]; options: Options }): Promise<Asked> {
   const { own, forAgent } = splitAtDashes(words);
@@ -75,7 +75,7 @@ async function asked(command: Command, { words, options }: { words: string[]; op
     ...(commit === undefined ? {} : { commit }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
-  return { goal: await readGoal({ argument, file: options.file }), flags, worktree };
+  return { ...(await readGoal({ argument, file: options.file })), flags, worktree };
 }
 
 /** commander drops the `--`; what stood behind it is as many words as the command line has there. */
@@ -112,6 +112,6 @@ Examples:
   pawl run -f goal.md --check "tests=npm test" --check "lint=npm run lint" --max-cost 5 --max-time 2h
   pawl run "port the parser to the new API" --check "make test" --worktree
   echo "fix the build" | pawl run - --check "npm run build" --until-green --json
-  pawl run "tidy up" --check "npm test" --dry-run
+  pawl run goal.md --check "npm test" --notes --knowledge --template prompt.md --dry-run
   pawl run "fix the login" --check "npm test" -- --append-system-prompt "Be brief."
 `;
