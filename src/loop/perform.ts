@@ -7,6 +7,7 @@ import type { Ports } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
+import { answer, ask, hook } from "./perform-people.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
 import { laneOf } from "./state.ts";
 
@@ -64,6 +65,12 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await run.append([
         { type: "directive-delivered", lane, id: action.directive, how: action.how, turn: null },
       ]);
+    case "ask":
+      return await ask(action, hands);
+    case "answer":
+      return await answer(action, hands);
+    case "hook":
+      return await hook(action, hands, signal);
     case "end":
       await closeSessions(hands);
       await ports.trace.flush();
