@@ -20,9 +20,15 @@ export function healthPause(ends: readonly TurnEnd[]): string {
       `- turn ${turn} (${new Date(at).toISOString()}, ${Math.round(durationMs / 1_000)} s) ${outcome.is}: ${indent(sayOutcome(outcome), MAX_ERROR_CHARS)}`,
   );
   const words = last.text.trim() === "" ? [] : ["", "Last words of the agent:", "", quote(last.text)];
-  return [pauseHeading(last), "", "pawl waits for a person: these turns failed, one after the other.", "", ...lines, ...words, ""].join(
-    "\n",
-  );
+  return [
+    pauseHeading(last),
+    "",
+    "pawl waits for a person: these turns failed, one after the other.",
+    "",
+    ...lines,
+    ...words,
+    "",
+  ].join("\n");
 }
 
 const indent = (text: string, max: number): string => text.slice(0, max).trim().replaceAll("\n", "\n  ");

@@ -55,7 +55,8 @@ export function haltReason(state: RunState, lane: LaneState, now: Now): string |
 
 /** The turn has not done its work: the provider said no, the agent died or hung. The iteration goes on with another. */
 function needsAnotherTurn(state: RunState, lane: LaneState, now: Now): boolean {
-  if (state.stop !== undefined || isFatal(lane, state.spec.maxErrors) || state.hooks.trouble !== undefined) return false;
+  if (state.stop !== undefined || isFatal(lane, state.spec.maxErrors) || state.hooks.trouble !== undefined)
+    return false;
   if (exhausted(state, { iteration: 0, elapsed: now.elapsed }) !== undefined) return false;
   return lane.ended === undefined || isUnfinished(lane.ended.outcome);
 }
@@ -175,7 +176,10 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   }
   const { trouble } = state.hooks;
   const fatal =
-    isFatal(lane, state.spec.maxErrors) || change.refused !== undefined || state.stop === "now" || trouble !== undefined;
+    isFatal(lane, state.spec.maxErrors) ||
+    change.refused !== undefined ||
+    state.stop === "now" ||
+    trouble !== undefined;
   if (!fatal) {
     const due = state.spec.checks.find((check) => {
       const verdict = verdictOf(state, change.judged, check.name);

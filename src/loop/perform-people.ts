@@ -68,7 +68,10 @@ export async function answer(action: Extract<Action, { do: "answer" }>, hands: H
   await run.append([{ type: "directive-delivered", lane, id: directive.id, how, turn: asked.turn }]);
 }
 
-async function reply({ lane, question, answer: given }: Extract<Action, { do: "answer" }>, hands: Hands): Promise<string> {
+async function reply(
+  { lane, question, answer: given }: Extract<Action, { do: "answer" }>,
+  hands: Hands,
+): Promise<string> {
   const running = hands.running.get(lane);
   const waiting = running?.asked.get(question);
   const asked = hands.run.state.questions.get(question);

@@ -13,6 +13,9 @@ import { plainSpec } from "./spec.ts";
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
 
+/** In an answer: the question that is open when it is given. */
+export const ANY_QUESTION = "any";
+
 /** A directive that someone gives at the n-th touch of the world, or when nothing happens any more. */
 export interface Letter {
   touch: number;
@@ -165,7 +168,9 @@ export function portsOf(
     return result;
   };
   let ringInbox = (): void => undefined;
-  const post = (directive: Directive): void => {
+  const post = (given: Directive): void => {
+    const isMeant = given.kind === "answer" && given.question === ANY_QUESTION;
+    const directive = isMeant ? { ...given, question: openQuestion(world) ?? ANY_QUESTION } : given;
     world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
     ringInbox();
   };
