@@ -3,7 +3,7 @@ import type { FactOf } from "../events.ts";
 import type { Reply } from "../ports.ts";
 import type { Action, Now } from "./actions.ts";
 import { hookKey } from "./hooks.ts";
-import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
+import type { DirectiveState, RunState } from "./state.ts";
 
 const MAX_KEPT_QUESTIONS = 100;
 /** What the loop offers where a person has to settle how it goes on. */
@@ -146,13 +146,16 @@ function tooLate({ kind, turn }: QuestionState): string {
 }
 
 /** What has been done about an answer; undefined while that is not known. */
-export function answerReceipt(state: RunState, { id, directive }: DirectiveState): Action | undefined {
+export function answerReceipt(
+  state: RunState,
+  { id, directive, lane }: Pick<DirectiveState, "id" | "directive"> & { lane: string },
+): Action | undefined {
   if (directive.kind !== "answer") return undefined;
   const asked = state.questions.get(directive.question);
   const deliver = (how: string, key = `deliver/${id}`): Action => ({
     do: "deliver",
     key,
-    lane: asked?.lane ?? MAIN_LANE,
+    lane: asked?.lane ?? lane,
     why: "answer",
     directive: id,
     how,

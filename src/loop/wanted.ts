@@ -77,8 +77,7 @@ function directiveActions(state: RunState): Action[] {
   return [...state.directives.values()].flatMap((d) => (d.delivered === undefined ? (receipt(state, d) ?? []) : []));
 }
 
-function receipt(state: RunState, given: DirectiveState): Action | undefined {
-  const { id, directive, duringTurn } = given;
+function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState): Action | undefined {
   const running = [...state.lanes.values()].find((lane) => lane.open !== undefined);
   const lane = running?.lane ?? MAIN_LANE;
   const deliver = (how: string): Action => ({
@@ -106,7 +105,7 @@ function receipt(state: RunState, given: DirectiveState): Action | undefined {
         text: directive.text,
       };
     case "answer":
-      return answerReceipt(state, given);
+      return answerReceipt(state, { id, directive, lane });
     case "task-add":
     case "task-mark":
       return undefined;
