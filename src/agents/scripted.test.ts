@@ -87,3 +87,34 @@ it("tells an unknown cost as unknown", async () => {
   const session = await agent.open(request());
   expect((await play(session, "go")).end.usage).toMatchObject({ usd: null, estimated: true, requests: 1 });
 });
+
+it("waits for a person without its time running out, and takes the answer", async () => {
+  const agent = scripted(async (_, tell) => {
+    const reply = await tell.ask("which way?", { options: ["left", "right"] });
+    return { text: JSON.stringify(reply) };
+  });
+  const ask = { permissions: "ask" as const, questions: "ask" as const, timeoutMs: 1_000 };
+  const times = { idleTimeoutMs: 20, turnTimeoutMs: 40, completionGraceMs: 20 };
+  const session = await agent.open(request({ agent: { ...plainAgent, ...times, ask } }));
+  const events = session.turn({ uuid: randomUUID(), prompt: "go" }, times, new AbortController().signal);
+  for await (const event of events) {
+    if (event.type === "asked") {
+      expect(event).toMatchObject({ kind: "question", text: "which way?", options: ["left", "right"] });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await session.reply?.("another", { is: "allow" })).toBe(false);
+      expect(await session.reply?.(event.question, { is: "text", text: "left" })).toBe(true);
+    }
+    if (event.type === "turn-end") expect(event.finalText).toBe(JSON.stringify({ is: "text", text: "left" }));
+  }
+});
+
+it("answers by policy itself where no person is to be asked", async () => {
+  const agent = scripted(async (_, tell) => {
+    const replies = [await tell.ask("may I?", { kind: "permission" }), await tell.ask("which way?")];
+    return { text: replies.map(({ is }) => is).join(" ") };
+  });
+  const session = await agent.open(request());
+  const { end, events } = await play(session, "go");
+  expect(end.finalText).toBe("allow deny");
+  expect(events.some(({ type }) => type === "asked")).toBe(false);
+});

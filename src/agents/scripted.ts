@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../events.ts";
-import type { Agent, AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../ports.ts";
+import type { Agent, AgentEvent, AgentSession, OpenRequest, Reply, TurnEnd } from "../ports.ts";
 import { brief } from "./outcome.ts";
 import { inspectScripted, openRecord } from "./scripted/record.ts";
 import { stage } from "./scripted/stage.ts";
@@ -28,6 +28,8 @@ export interface Tell {
   spend(usage: Partial<Usage>): void;
   /** What was said into the turn so far. */
   heard(): readonly string[];
+  /** Waits for a person; denied when the turn ends first. */
+  ask(text: string, about?: { kind?: "permission" | "question"; options?: readonly string[] }): Promise<Reply>;
   /** Ends early when the turn does. */
   sleep(ms: number): Promise<void>;
   /** Aborted when the turn must end: a directive, a limit, a timeout. */
@@ -108,12 +110,23 @@ function add(usage: Usage, { usd, estimated, ...counts }: Partial<Usage>): void 
   usage.estimated ||= estimated ?? false;
 }
 
+/** Where no person is asked. */
+function policyReply(
+  { permissions, questions }: OpenRequest["agent"]["ask"],
+  kind: "permission" | "question",
+): Reply | undefined {
+  const policy = kind === "permission" ? permissions : questions;
+  if (policy === "ask") return undefined;
+  return policy === "allow" ? { is: "allow" } : { is: "deny", reason: "nobody is asked: decide yourself" };
+}
+
 function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSession {
   const record = openRecord(request);
   let model = request.model;
   let closed = false;
   let saying: ((directive: string, text: string) => void) | undefined;
   let leave: (() => void) | undefined;
+  const waiting = new Map<string, (reply: Reply) => void>();
 
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
@@ -157,6 +170,24 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       },
       spend,
       heard: () => heard,
+      async ask(text, { kind = "question", options = [] } = {}) {
+        const byPolicy = policyReply(request.agent.ask, kind);
+        if (byPolicy !== undefined) return byPolicy;
+        const question = randomUUID();
+        const release = on.hold();
+        on.emit({ type: "asked", question, kind, text, options: [...options] });
+        try {
+          return await new Promise<Reply>((resolve) => {
+            waiting.set(question, resolve);
+            const over = (): void => resolve({ is: "deny", reason: "the turn is over" });
+            on.signal.addEventListener("abort", over, { once: true });
+            if (on.signal.aborted) over();
+          });
+        } finally {
+          waiting.delete(question);
+          release();
+        }
+      },
       sleep: (ms) => on.sleep(ms),
       signal: on.signal,
     };
@@ -195,6 +226,11 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
     setModel(wanted) {
       model = wanted;
       return Promise.resolve("now");
+    },
+    reply(question, reply) {
+      const resolve = waiting.get(question);
+      resolve?.(reply);
+      return Promise.resolve(resolve !== undefined);
     },
     close() {
       closed = true;

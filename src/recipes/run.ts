@@ -10,6 +10,7 @@ import { dueRules } from "./parts/due-rules.ts";
 import { failures } from "./parts/failures.ts";
 import { criteria, goal } from "./parts/goal.ts";
 import { handOff } from "./parts/hand-off.ts";
+import { hooks } from "./parts/hooks.ts";
 import { header, interruption } from "./parts/header.ts";
 import { instructions } from "./parts/instructions.ts";
 import { decision, verdicts } from "./parts/judgement.ts";
@@ -27,6 +28,7 @@ const PARTS: readonly MakePart[] = [
   criteria,
   verdicts,
   decision,
+  hooks,
   failures,
   knowledge,
   notes,

@@ -13,6 +13,8 @@ export interface Stage {
   /** Ends the turn with this, whatever is being played. */
   force(outcome: TurnOutcome): void;
   sleep(ms: number): Promise<void>;
+  /** Somebody else is waited for: until the returned function is called no time of this turn passes. */
+  hold(): () => void;
   /** Calls it now; a throw is a fate too. */
   run<T>(play: () => T | Promise<T>): Fate<T> | Promise<Fate<T>>;
   /** Yields what is emitted until the turn's fate is known, and returns what `end` makes of it. */
@@ -28,6 +30,10 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   let idle: NodeJS.Timeout | undefined;
   let total: NodeJS.Timeout | undefined;
   let forced: TurnOutcome | undefined;
+  let watching = false;
+  let holds = 0;
+  let leftMs = limits.turnTimeoutMs;
+  let countedFrom = 0;
 
   const force = (outcome: TurnOutcome): void => {
     forced ??= outcome;
@@ -37,13 +43,20 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   const onAbort = (): void => force({ is: "interrupted", by: String(aborted.reason) });
   const watchIdle = (): void => {
     clearTimeout(idle);
+    if (holds > 0) return;
     const afterMs = limits.idleTimeoutMs;
     idle = setTimeout(() => force({ is: "timeout", which: "idle", afterMs }), Math.min(afterMs, MAX_TIMER_MS));
   };
-  const watch = (): void => {
+  const watchTimes = (): void => {
+    watching = true;
+    if (holds > 0) return;
     const afterMs = limits.turnTimeoutMs;
-    total = setTimeout(() => force({ is: "timeout", which: "turn", afterMs }), Math.min(afterMs, MAX_TIMER_MS));
+    countedFrom = performance.now();
+    total = setTimeout(() => force({ is: "timeout", which: "turn", afterMs }), Math.min(leftMs, MAX_TIMER_MS));
     watchIdle();
+  };
+  const watch = (): void => {
+    watchTimes();
     if (aborted.aborted) onAbort();
     else aborted.addEventListener("abort", onAbort, { once: true });
   };
@@ -72,6 +85,18 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
         const timer = setTimeout(done, ms);
         controller.signal.addEventListener("abort", done, { once: true });
       });
+    },
+    hold() {
+      holds += 1;
+      if (holds === 1 && watching) {
+        clearTimeout(idle);
+        clearTimeout(total);
+        leftMs -= performance.now() - countedFrom;
+      }
+      return () => {
+        holds -= 1;
+        if (holds === 0 && watching && !controller.signal.aborted) watchTimes();
+      };
     },
     run(play) {
       try {
