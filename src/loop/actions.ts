@@ -1,5 +1,5 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
-import type { FactOf, NewFact, Outcome, Verdict } from "../events.ts";
+import type { FactOf, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
 import type { RunState } from "./state.ts";
 
 export interface Now {
@@ -31,6 +31,7 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "tell"; directive: string; text: string }
   | { do: "switch-model"; directive: string; model: string }
   | { do: "deliver"; directive: string; how: string }
+  | { do: "edit-tasks"; directive: string; edit: TaskEdit }
   | { do: "end"; outcome: Outcome }
 );
 

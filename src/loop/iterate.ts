@@ -169,7 +169,8 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
       },
     ];
   }
-  const fatal = isFatal(lane, state.spec.maxErrors) || change.refused !== undefined || state.stop === "now";
+  const givenUp = lane.ended?.claim?.is === "abort";
+  const fatal = isFatal(lane, state.spec.maxErrors) || change.refused !== undefined || state.stop === "now" || givenUp;
   if (!fatal) {
     const due = state.spec.checks.find((check) => {
       const verdict = verdictOf(state, change.judged, check.name);

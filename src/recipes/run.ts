@@ -9,6 +9,7 @@ import { iterate } from "../loop/iterate.ts";
 import { BLOCK_AFTER_FAILURES, type Lesson } from "../loop/memory.ts";
 import { lastJudgement } from "../loop/prompt.ts";
 import { mainLane, MAX_SAID_BYTES, pendingSays, type Judgement, type LaneState, type RunState } from "../loop/state.ts";
+import { givingUp, tasksPart } from "./task-part.ts";
 
 const KIB = 1024;
 const MAX_LESSONS_SHOWN = 8;
@@ -26,11 +27,13 @@ export const runRecipe: Recipe = {
       { name: "header", text: header(state, turn), capBytes: 1 * KIB },
       { name: "interruption", text: interruption(lane, turn), capBytes: 1 * KIB },
       { name: "goal", text: `## Goal\n\n${state.spec.goal}`, capBytes: opening ? 32 * KIB : 2 * KIB },
+      { name: "tasks", text: tasksPart(state, turn), capBytes: 16 * KIB },
       { name: "verdicts", text: verdicts(state, last), capBytes: 12 * KIB },
       { name: "decision", text: decision(last), capBytes: 2 * KIB },
       { name: "failure-memory", text: memory(state), capBytes: 8 * KIB },
       { name: "hand-off", text: opening ? handOff(state, lane) : "", capBytes: 6 * KIB },
       { name: "rules", text: opening ? rules(state) : reminder(state), capBytes: 4 * KIB },
+      { name: "giving-up", text: opening ? givingUp(state) : "", capBytes: 1 * KIB },
     ] satisfies PromptPart[];
   },
 };

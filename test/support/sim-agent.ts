@@ -15,6 +15,11 @@ export interface Behaviour {
   usd: number | null;
   /** The files are these lines and nothing else. */
   rewrites?: boolean;
+  /** What it makes of text files; the same again makes no difference. */
+  memos?: Readonly<Record<string, (text: string) => string>>;
+  /** Its last words, instead of those that `claim` says. */
+  says?: string;
+  call?: TurnEnd["call"];
 }
 
 export interface SimTurn {
@@ -68,7 +73,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
       outcome,
       usage: record.usage,
       finalText,
-      call: null,
+      call: outcome.is === "done" ? (behaviour.call ?? null) : null,
       messageId: record.usage.requests === 0 ? null : record.messageId,
       contextTokens: 10,
     });
@@ -101,7 +106,10 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
           record.messageId = `${uuid}-${record.usage.requests}`;
           if (line !== undefined) return void world.content.push(line);
           if (behaviour.rewrites === true) world.content = [...behaviour.lines];
-          record.ended = end({ is: "done" }, behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet");
+          for (const [path, edit] of Object.entries(behaviour.memos ?? {}))
+            world.memos.set(path, edit(world.memos.get(path) ?? ""));
+          const words = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
+          record.ended = end({ is: "done" }, behaviour.says ?? words);
           if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
           world.finished.push(`${n}`);
         });
