@@ -35,10 +35,9 @@ const LETTERS: Readonly<Record<Mark, string>> = { todo: " ", doing: "/", done: "
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 const bare = (line: string): string => line.replace(/\r?\n$/, "");
 const columnsOf = (line: string): number =>
-  [...(/^\uFEFF?([ \t]*)/.exec(line)?.[1] ?? "")].reduce(
-    (n, c) => n + (c === "\t" ? TAB_COLUMNS - (n % TAB_COLUMNS) : 1),
-    0,
-  );
+  (/^\uFEFF?([ \t]*)/.exec(line)?.[1] ?? "")
+    .split("")
+    .reduce((n, c) => n + (c === "\t" ? TAB_COLUMNS - (n % TAB_COLUMNS) : 1), 0);
 const isBlank = (line: string): boolean => line.trim() === "";
 
 /** What makes two tasks the same one. */

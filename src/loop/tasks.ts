@@ -31,7 +31,7 @@ const isTicked = ({ is }: Task): boolean => is === "done" || is === "skipped";
 const isComplete = ({ task, subtasks }: TaskBlock): boolean =>
   task.is === "skipped" || (task.is === "done" && subtasks.every(isTicked));
 
-export function blocksOf(list: readonly Task[]): TaskBlock[] {
+function blocksOf(list: readonly Task[]): TaskBlock[] {
   const blocks: TaskBlock[] = [];
   for (const task of list) {
     if (task.depth === 0) blocks.push({ task, subtasks: [] });
@@ -80,7 +80,7 @@ export function countAttempt(state: RunState): void {
 }
 
 /** Files that pawl or the agent keep their notes in: a change there is no work. */
-export const noteFiles = ({ tasks, notes, knowledge }: RunState["spec"]): string[] =>
+const noteFiles = ({ tasks, notes, knowledge }: RunState["spec"]): string[] =>
   [tasks, notes, knowledge].flatMap((memo) => (memo === undefined ? [] : [memo.file]));
 
 export function workIn(

@@ -248,7 +248,7 @@ describe("people's changes of the tasks", () => {
         const acts = [
           act("a", ["one"]),
           act("b", ["two"]),
-          ...Array<Behaviour>(12).fill({ ...tickAll, lines: ["good"], says: COMPLETE }),
+          ...Array.from({ length: 12 }, () => ({ ...tickAll, lines: ["good"], says: COMPLETE })),
         ];
         const end = await live(world, specOf({ maxErrors: 9 }), acts, { deaths: dying });
         expect(complaintsAbout(world.facts)).toEqual([]);

@@ -9,9 +9,24 @@ import { sayLimits } from "./header.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
-export function printDryRun({ spec, base, resolved }: Planned, { json }: { json: boolean }): void {
+export function printDryRun({ spec, base, resolved, tasks }: Planned, { json }: { json: boolean }): void {
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
-  const state = fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
+  const state = fold([
+    { ...at, type: "run-start", spec, base, pawl: VERSION },
+    ...(tasks === undefined
+      ? []
+      : [
+          {
+            ...at,
+            seq: 1,
+            type: "tasks-recorded" as const,
+            iteration: 0,
+            by: "person" as const,
+            tasks,
+            suspicions: [],
+          },
+        ]),
+  ]);
   const { text, parts } = joinParts(
     runRecipe.prompt(state, {
       do: "turn",

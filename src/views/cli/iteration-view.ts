@@ -13,6 +13,8 @@ export interface IterationView {
   iteration: number;
   turns: TurnView[];
   change: FactOf<"change-recorded"> | null;
+  /** As the agent left them, where it changed them. */
+  tasks: FactOf<"tasks-recorded"> | null;
   checks: FactOf<"check-end">[];
   failure: FactOf<"failure-recorded"> | null;
   decision: FactOf<"decision-made"> | null;
@@ -43,6 +45,7 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     iteration,
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
+    tasks: mine(ofType(facts, "tasks-recorded")).findLast(({ by }) => by === "agent") ?? null,
     checks: mine(ofType(facts, "check-end")),
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,

@@ -5,6 +5,7 @@ import { mainLane, type IterationRecord, type RunState } from "../../loop/state.
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { ReceiptState } from "../directive-words.ts";
 import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
+import { tasksView, type TasksView } from "./task-lines.ts";
 
 const MAX_SHOWN_DIRECTIVES = 10;
 
@@ -49,6 +50,8 @@ export interface StatusView {
   lastCommit: string | null;
   conflict: string | null;
   questions: { question: string; kind: string; text: string }[];
+  /** In tasks mode. */
+  tasks: TasksView | null;
 }
 
 export interface StatusInput {
@@ -95,6 +98,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
+    tasks: tasksView(state),
     questions: [...state.questions].flatMap(([question, { kind, text, answer }]) =>
       answer === undefined ? [{ question, kind, text }] : [],
     ),
