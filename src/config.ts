@@ -167,9 +167,34 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
   ] as const)
     if (s[a] !== undefined && s[a] === s[b]) refuse(a, b, `${a} and ${b} are the same file, ${s[a]}`);
   refuseHooks(s.hooks);
+  refuseSameWords(s, refuse);
+  if (s.tasks !== undefined) above("task-min-iterations", "max-iterations");
+  if (s["until-green"] && s.confirmations > 1)
+    refuse(
+      "until-green",
+      "confirmations",
+      "until-green contradicts confirmations: without claims there are none to confirm",
+    );
   const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
+}
+
+/** One word cannot say two things. */
+function refuseSameWords(
+  s: Resolved["settings"],
+  refuse: (a: SettingName, b: SettingName, says: string) => never,
+): void {
+  const words: SettingName[] = [
+    "promise",
+    "abort-promise",
+    ...(s.tasks === undefined ? [] : ["task-promise" as const]),
+  ];
+  for (const [at, a] of words.entries()) {
+    const same = words.slice(at + 1).find((b) => s[a] !== undefined && s[a] === s[b]);
+    if (same !== undefined)
+      refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
+  }
 }
 
 /** Unnamed ones are called after their command. */

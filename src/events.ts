@@ -148,9 +148,20 @@ const taskSchema = z.strictObject({
   text: z.string(),
   /** 0 for a task, more for its subtasks. */
   depth: count,
-  is: z.enum(["todo", "doing", "done", "skipped"]),
+  /** `missing`: open when the agent took it out of the file; it still has to be done, or to be removed by a person. */
+  is: z.enum(["todo", "doing", "done", "skipped", "missing"]),
 });
 export type Task = z.infer<typeof taskSchema>;
+
+const taskAddSchema = z.strictObject({ kind: z.literal("task-add"), text: z.string().min(1).max(MAX_TASK_CHARS) });
+const taskMarkSchema = z.strictObject({
+  kind: z.literal("task-mark"),
+  as: z.enum(["done", "skipped", "todo", "removed"]),
+  task: z.string(),
+});
+/** A person's change of the list; the task is named by its id. */
+const taskEditSchema = z.discriminatedUnion("kind", [taskAddSchema, taskMarkSchema]);
+export type TaskEdit = z.infer<typeof taskEditSchema>;
 
 const promptPartSchema = z.strictObject({
   name: z.string(),
@@ -308,14 +319,16 @@ export const factSchema = z.discriminatedUnion("type", [
     /** Whose words they are. */
     directive: z.string().optional(),
   }),
-  /** The task file as it was after a turn or a person's edit. */
+  /** The task file as it was after a turn, a person's change or a restore; not repeated while it stays the same. */
   fact("tasks-recorded", {
     iteration: count,
+    /** Who changed it; `pawl` put an older state back. */
+    by: z.enum(["agent", "person", "pawl"]),
     tasks: z.array(taskSchema),
-    /** Of all, also those beyond the listed. */
-    total: count,
     /** Ticked without work, vanished: said, never silently honoured. */
     suspicions: z.array(z.string()),
+    /** What a person asked for, where it was by directive. */
+    edit: taskEditSchema.optional(),
   }),
   fact("hook-end", {
     hook: z.string(),

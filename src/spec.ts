@@ -122,6 +122,8 @@ const workspaceSpecSchema = z.strictObject({
   /** First line of commits, with {{iteration}}, {{goal}}, {{verdict}} and {{run}}. */
   commitTitle: z.string().optional(),
   allowDirty: z.boolean(),
+  /** Files of the loop itself (tasks, notes, knowledge): that they are not committed is no reason to refuse. */
+  memos: z.array(z.string()),
   maxSnapshotBytes: z.int().positive(),
   maxSnapshotFiles: z.int().positive(),
 });

@@ -1,4 +1,5 @@
 /** The prompt of a run's first turn, before there is a run: for `--dry-run`, and to know what a template may say. */
+import type { Task } from "../events.ts";
 import type { PromptContext, TurnAction } from "../loop/actions.ts";
 import { composePrompt } from "../loop/compose-prompt.ts";
 import { fold } from "../loop/fold.ts";
@@ -18,11 +19,13 @@ const FIRST: TurnAction = {
   session: { mode: "new" },
 };
 
-type Beginning = { spec: RunSpec; base: Base };
+/** `tasks`: as its task file lists them. */
+type Beginning = { spec: RunSpec; base: Base; tasks?: Task[] | undefined };
 
-function beginningOf({ spec, base }: Beginning): ReturnType<typeof fold> {
+function beginningOf({ spec, base, tasks = [] }: Beginning): ReturnType<typeof fold> {
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
-  return fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
+  const listed = { ...at, seq: 1, type: "tasks-recorded", iteration: 0, by: "person", tasks, suspicions: [] } as const;
+  return fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }, ...(tasks.length === 0 ? [] : [listed])]);
 }
 
 export const firstPrompt = (run: Beginning, context: PromptContext): ReturnType<typeof composePrompt> =>

@@ -39,6 +39,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(about.branch === undefined ? {} : { branch: about.branch }),
       ...(s["commit-title"] === undefined ? {} : { commitTitle: s["commit-title"] }),
       allowDirty: s["allow-dirty"],
+      memos: [s.tasks, s.notes, s.knowledge].filter((file) => file !== undefined),
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },

@@ -1,5 +1,5 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
-import type { FactOf, NewFact, Outcome, Verdict } from "../events.ts";
+import type { FactOf, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
 import type { HookEvent, HookSpec } from "../spec.ts";
 import type { Answer } from "./questions.ts";
 import type { RunState } from "./state.ts";
@@ -36,6 +36,7 @@ export type Action = { key: string; lane: string; why: string } & (
   | ({ do: "ask"; about: string } & Pick<FactOf<"human-requested">, "kind" | "text" | "options" | "untilElapsed">)
   | { do: "answer"; question: string; answer: Answer }
   | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined }
+  | { do: "edit-tasks"; directive: string; edit: TaskEdit }
   | { do: "end"; outcome: Outcome }
 );
 

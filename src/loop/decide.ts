@@ -1,17 +1,22 @@
 /**
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
- * error, stop now, verified, stop after this iteration, budget, struggle ladder, continue.
+ * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
 import type { Outcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
 import { decisionPoint, endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
+import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
+import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
 import { neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
+import { hasPendingEdit } from "./task-directives.ts";
+import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
+import { openTasks } from "./tasks.ts";
 
 type Draft = Omit<DecisionBody, "type" | "iteration" | "numbers"> & { numbers?: Record<string, number> };
 
@@ -19,9 +24,11 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
   const draft =
     fatal(state, lane) ??
     (state.stop === "now" ? stopped(state) : undefined) ??
+    givenUp(lane) ??
     finished(state, lane) ??
     stopped(state) ??
     outOfBudget(state, lane, now) ??
+    unconfirmed(state, lane) ??
     struggle(state, lane) ??
     goOn(state, lane);
   const failing = lane.track.failingCounts.at(-1);
@@ -123,7 +130,36 @@ export function judged(state: RunState, { change }: Pick<LaneState, "change"> | 
   }));
 }
 
+/** Nothing has to be proven to give up; the work so far is handed over as usual. */
+function givenUp({ ended }: LaneState): Draft | undefined {
+  if (ended?.claim?.is !== "abort") return undefined;
+  const why = claimWords(ended.claim);
+  return end("failed", "claim:abort", `the agent gives up${why === "" ? "" : `: ${why}`}`);
+}
+
 function finished(state: RunState, lane: LaneState): Draft | undefined {
+  const done = completion(state, lane);
+  const needsPerson = done?.outcome?.is === "needs-human";
+  return needsPerson || lane.claimsInRow + 1 >= state.spec.claim.confirmations ? done : undefined;
+}
+
+/** Nothing is missing but another claim of the same. */
+function unconfirmed(state: RunState, lane: LaneState): Draft | undefined {
+  if (completion(state, lane) === undefined) return undefined;
+  const { confirmations } = state.spec.claim;
+  const confirmed = lane.claimsInRow + 1;
+  return {
+    rule: CLAIM_UNCONFIRMED,
+    next: "continue",
+    reason: `The claim stands so far: confirmation ${confirmed} of ${confirmations}. Now look again, as if somebody else had done it: read the goal word by word, and look for what is missing, untested or wrong. Mend what you find. If nothing is left to do, claim again: that is confirmation ${confirmed + 1} of ${confirmations}.`,
+    numbers: { confirmed, confirmations },
+  };
+}
+
+/** How the run would end if one claim were enough. */
+function completion(state: RunState, lane: LaneState): Draft | undefined {
+  // What a person wants of the tasks is done first, and may be more work.
+  if (openTasks(state).length > 0 || hasPendingEdit(state)) return undefined;
   const claim = claimStands(state, lane);
   const required = judged(state, lane).filter(({ check }) => check.required);
   if (required.length === 0) {
@@ -177,19 +213,10 @@ function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefi
 const round = (n: number): number => Math.round(n * 10_000) / 10_000;
 
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
-  const change = lane.change;
-  if (change === undefined) return undefined;
-  const { signals, progress } = measure(lane.track, {
-    iteration: lane.iteration,
-    snapshot: change.snapshot,
-    tree: change.judged,
-    changed: change.changed,
-    verdicts: judged(state, lane).flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict])),
-    text: lane.lastText,
-    turnMs: lane.ended?.durationMs ?? 0,
-    repeatedCalls: lane.ended?.repeatedCalls ?? 0,
-    shortTurnMs: state.spec.struggle.shortTurnMs,
-  });
+  const { change } = lane;
+  const seen = measured(state, lane);
+  if (change === undefined || seen === undefined) return undefined;
+  const { signals, progress } = measure(lane.track, seen);
   // What got better is kept, whatever it looks like.
   const blocked = progress ? undefined : repeatsBlocked(state, lane);
   const { patience } = state.spec.struggle;
@@ -268,13 +295,19 @@ function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
 function goOn(state: RunState, lane: LaneState): Draft {
   const required = judged(state, lane).filter(({ check }) => check.required);
   const red = required.filter(({ verdict }) => verdict?.is !== "pass");
+  const reds = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`);
   if (lane.ended?.claim?.is === "done") {
-    if (red.length > 0) {
-      const names = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`).join(", ");
-      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${names}` };
-    }
-    return { rule: "claim-early", next: "continue", reason: `the claim is refused: ${claimStands(state, lane).why}` };
+    const open = openTasks(state);
+    const missing = [...reds, ...(open.length === 0 ? [] : [sayTasks(open)])];
+    if (missing.length > 0)
+      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
+    const { stands, why } = claimStands(state, lane);
+    if (stands && hasPendingEdit(state))
+      return { rule: "tasks-changed", next: "continue", reason: "a person has changed the tasks meanwhile" };
+    return { rule: "claim-early", next: "continue", reason: `the claim is refused: ${why}` };
   }
+  const step = refusedTask(state, lane) ?? taskStep(state);
+  if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
   if (required.length > 0 && red.length === 0)
     return { rule: "green-unclaimed", next: "continue", reason: "all checks pass; the goal is not claimed yet" };
   return {

@@ -76,6 +76,8 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
         if (flights.has(key) || tried.keys.has(key)) continue;
         // The end is the last fact: what is in flight has its say first, and may change what is wanted.
         if (action.do === "end" && flights.size > 0) continue;
+        // A decision that is being written closes the iteration: no turn begins in it any more.
+        if (action.do === "turn" && [...flights.values()].some((flight) => flight.action.do === "decide")) continue;
         tried.keys.add(key);
         const flight = { action, controller: new AbortController() };
         flights.set(key, flight);

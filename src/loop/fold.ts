@@ -4,12 +4,14 @@
  */
 import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
+import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { deliver, receive } from "./fold-directives.ts";
 import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
-import { emptyTrack, trackDecision, trackIteration } from "./progress.ts";
+import { measured } from "./measured.ts";
+import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
-import { recordTasks } from "./tasks.ts";
+import { countAttempt, recordTasks, recordWork, taskCounts } from "./tasks.ts";
 import {
   freshRecord,
   initial,
@@ -68,6 +70,7 @@ function step(state: RunState, fact: Fact): void {
     case "lane-end":
       return;
     case "iteration-start":
+      countAttempt(state);
       return startIteration(lane, fact);
     case "turn-start":
       return startTurn(state, lane, fact);
@@ -108,7 +111,7 @@ function step(state: RunState, fact: Fact): void {
     case "human-answered":
       return recordAnswer(state, fact);
     case "tasks-recorded":
-      return recordTasks(state, fact);
+      return recordTasks(state, lane, fact);
     case "hook-end":
       return recordHook(state, fact);
     case "wait-start":
@@ -255,6 +258,7 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
   lane.change = recorded;
   const paths = new Set(fact.files.map(({ path }) => path));
   lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
+  recordWork(state, fact);
   lane.record.files = fact.fileCount;
   lane.record.added = fact.added;
   lane.record.removed = fact.removed;
@@ -290,19 +294,13 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);
   if (state.recent.length > MAX_RECENT_ITERATIONS) state.recent.shift();
-  if (lane.change !== undefined) {
-    trackIteration(lane.track, {
-      iteration: fact.iteration,
-      snapshot: lane.change.snapshot,
-      tree: lane.change.judged,
-      changed: lane.change.changed,
-      verdicts: verdicts.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict])),
-      text: lane.lastText,
-      turnMs: lane.ended?.durationMs ?? 0,
-      repeatedCalls: lane.ended?.repeatedCalls ?? 0,
-      shortTurnMs: state.spec.struggle.shortTurnMs,
-    });
-  }
+  const tasks = taskCounts(state);
+  if (tasks !== undefined) lane.record.tasks = tasks;
+  const isConfirming = fact.rule === CLAIM_UNCONFIRMED;
+  lane.claimsInRow = isConfirming ? lane.claimsInRow + 1 : 0;
+  const seen = measured(state, lane);
+  // Who is asked to look again and changes nothing does not struggle.
+  if (seen !== undefined) (isConfirming ? trackBest : trackIteration)(lane.track, seen);
   if (tree !== undefined) owe(lane, tree, iterationTitle(fact.iteration));
   trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
   if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;

@@ -176,10 +176,12 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
     ];
   }
   const { trouble } = state.hooks;
+  const givenUp = lane.ended?.claim?.is === "abort";
   const fatal =
     isFatal(lane, state.spec.maxErrors) ||
     change.refused !== undefined ||
     state.stop === "now" ||
+    givenUp ||
     trouble !== undefined;
   if (!fatal) {
     const due = state.spec.checks.find((check) => {

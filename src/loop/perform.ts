@@ -3,12 +3,13 @@
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
 import type { NewFact, Verdict } from "../events.ts";
-import type { Ports } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
 import { answer, ask, hook } from "./perform-people.ts";
+import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
+import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
 
 const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
@@ -71,6 +72,8 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await answer(action, hands);
     case "hook":
       return await hook(action, hands, signal);
+    case "edit-tasks":
+      return await hands.exclusively(() => editTaskFile(action, hands, signal));
     case "end":
       await closeSessions(hands);
       await ports.trace.flush();
@@ -90,36 +93,17 @@ async function prepare(hands: Hands, lane: string): Promise<void> {
   await run.append([
     { type: "lane-start", lane, why: "run" },
     recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
+    ...(await lookAtTasks(hands, { lane, iteration: 0, by: "person" })),
   ]);
 }
 
-type Taken = Awaited<ReturnType<Ports["workspace"]["snapshot"]>>;
-function recorded(taken: Taken, about: { lane: string; iteration: number; n: number; by: "agent" | "user" }): NewFact {
-  const { commit, tree, judged, files, fileCount, added, removed, warnings, refused } = taken;
-  const { lane, iteration, n, by } = about;
-  return {
-    type: "change-recorded",
-    lane,
-    iteration,
-    snapshot: n,
-    by,
-    commit,
-    tree,
-    judged,
-    files,
-    fileCount,
-    added,
-    removed,
-    warnings,
-    ...(refused === undefined ? {} : { refused }),
-  };
-}
-
-async function snapshot(action: Extract<Action, { do: "snapshot" }>, { run, ports }: Hands): Promise<void> {
+async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hands): Promise<void> {
+  const { run, ports } = hands;
   const { lane, iteration, n, by, parent } = action;
   const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
   const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
-  await run.append([recorded(taken, { lane, iteration, n, by })]);
+  const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
+  await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);
 }
 
 async function check(
@@ -185,7 +169,8 @@ async function accept(action: Extract<Action, { do: "accept" }>, { run, ports }:
   await run.append([{ type: "change-accepted", lane, iteration, tree, ...accepted }]);
 }
 
-async function restore(action: Extract<Action, { do: "restore" }>, { run, ports }: Hands): Promise<void> {
+async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands): Promise<void> {
+  const { run, ports } = hands;
   const { lane, iteration, to, reason, salvage } = action;
   const laneState = laneOf(run.state, lane);
   if (laneState.effect?.kind !== "restore") {
@@ -195,8 +180,23 @@ async function restore(action: Extract<Action, { do: "restore" }>, { run, ports 
     ]);
   }
   const done = await ports.workspace.restore(to, { salvage, at: laneState.effect?.at ?? run.now().wall });
+  const restored: NewFact = {
+    type: "change-restored",
+    lane,
+    iteration,
+    to,
+    tree: done.tree,
+    salvage: done.salvage,
+    why: reason,
+  };
+  const edited = await repeatEdits(hands, { to });
+  const n = run.state.snapshots;
+  const message = `pawl: before iteration ${iteration + 1}`;
+  const again = edited ? await ports.workspace.snapshot(n, { parent: to, message, at: run.now().wall }) : undefined;
   await run.append([
-    { type: "change-restored", lane, iteration, to, tree: done.tree, salvage: done.salvage, why: reason },
+    restored,
+    ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),
+    ...(await lookAtTasks(hands, { lane, iteration, by: "pawl" })),
   ]);
 }
 

@@ -15,6 +15,8 @@ export interface Best {
   tree: string;
   /** Number of failing fingerprints; 0 is all green. */
   failing: number;
+  /** Tasks done; 0 without a list. */
+  tasks: number;
 }
 
 export interface Track {
@@ -62,6 +64,8 @@ export interface Measured {
   tree: string;
   changed: boolean;
   verdicts: readonly Verdict[];
+  /** Tasks done. */
+  tasks: number;
   text: string;
   turnMs: number;
   repeatedCalls: number;
@@ -79,7 +83,9 @@ function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
 export function measure(track: Track, m: Measured): { progress: boolean; signals: Signal[] } {
   const failing = failingSet(m.verdicts);
   const seen = track.trees.includes(m.tree);
-  const better = failing !== undefined && (track.best === undefined || failing.length < track.best.failing);
+  const better =
+    m.tasks > (track.best?.tasks ?? 0) ||
+    (failing !== undefined && (track.best === undefined || failing.length < track.best.failing));
   const green = failing !== undefined && failing.length === 0;
   // Without a judgement, or with a green one, any tree not seen before is progress: there is no better measure.
   const progress = better || ((failing === undefined || green) && m.changed && !seen);
@@ -106,23 +112,32 @@ export function measure(track: Track, m: Measured): { progress: boolean; signals
 
 export function trackIteration(track: Track, m: Measured): void {
   const { progress, signals } = measure(track, m);
-  const failing = failingSet(m.verdicts);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
   if (progress) track.rung = 0;
+  trackBest(track, m);
+  track.textHash = m.text === "" ? "" : hashOf(m.text);
+  track.trees = [...track.trees, m.tree].slice(-KEPT_TREES);
+}
+
+/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
+export function trackBest(track: Track, m: Measured): void {
+  const failing = failingSet(m.verdicts);
   if (failing !== undefined) {
     track.failing = failing.join("\n");
     track.failingCounts = [...track.failingCounts, failing.length].slice(-20);
-    if (
-      track.best === undefined ||
-      failing.length < track.best.failing ||
-      (failing.length === track.best.failing && m.changed)
-    ) {
-      track.best = { iteration: m.iteration, snapshot: m.snapshot, tree: m.tree, failing: failing.length };
-    }
   }
-  track.textHash = m.text === "" ? "" : hashOf(m.text);
-  track.trees = [...track.trees, m.tree].slice(-KEPT_TREES);
+  const { best } = track;
+  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return;
+  const now = {
+    iteration: m.iteration,
+    snapshot: m.snapshot,
+    tree: m.tree,
+    failing: failing?.length ?? 0,
+    tasks: m.tasks,
+  };
+  const order = best === undefined ? 1 : now.tasks - best.tasks || best.failing - now.failing;
+  if (order > 0 || (order === 0 && m.changed)) track.best = now;
 }
 
 /** The next rung to try is the one after the rung that was taken. */

@@ -10,7 +10,7 @@ import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
-import type { TaskState } from "./tasks.ts";
+import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
 
@@ -71,6 +71,8 @@ export interface IterationRecord {
   usd: number | null;
   estimated: boolean;
   rule: string;
+  /** In tasks mode, after it. */
+  tasks?: TaskCounts;
 }
 
 /** How an iteration was judged and closed. */

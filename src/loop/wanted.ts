@@ -8,6 +8,7 @@ import { TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
 import { answerReceipt, deadlineOf, openQuestions, questionActions } from "./questions.ts";
 import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
+import { hasPendingEdit, taskDirectiveStep } from "./task-directives.ts";
 
 export interface Wanted {
   actions: Map<string, Action>;
@@ -35,7 +36,15 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
       ? receipts
       : [...receipts, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
   }
-  return [...receipts, ...recipe.wanted(state, now).filter((action) => !state.paused || !startsTurn(state, action))];
+  // A person's change of the tasks comes before the next iteration, and is alone with the files.
+  if (receipts.some((action) => action.do === "edit-tasks")) return receipts;
+  const next = recipe.wanted(state, now).filter((action) => !startsTurn(state, action) || mayStart(state, action));
+  return [...receipts, ...next];
+}
+
+function mayStart(state: RunState, action: Action): boolean {
+  const beginsIteration = action.do === "turn" && action.attempt === 1;
+  return !state.paused && !(beginsIteration && hasPendingEdit(state));
 }
 
 /** A turn that an earlier driver began and nobody saw the end of. */
@@ -107,8 +116,11 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
     case "answer":
       return answerReceipt(state, { id, directive, lane });
     case "task-add":
-    case "task-mark":
-      return undefined;
+    case "task-mark": {
+      const step = taskDirectiveStep(state, { id, directive });
+      if (step === undefined || step.do === "wait") return undefined;
+      return step.do === "refuse" ? deliver(step.how) : { ...step, key: `edit-tasks/${id}`, lane, why: directive.kind };
+    }
     case "cancel":
       return deliver(
         state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK ? "taken back" : "too late",

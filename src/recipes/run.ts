@@ -16,6 +16,7 @@ import { instructions } from "./parts/instructions.ts";
 import { decision, verdicts } from "./parts/judgement.ts";
 import { knowledge, notes } from "./parts/memos.ts";
 import { restored } from "./parts/restored.ts";
+import { givingUp, tasks } from "./parts/tasks.ts";
 import { variables } from "./parts/variables.ts";
 
 /** As they stand in the prompt, most important first; docs/prompts.md says what each is. */
@@ -26,6 +27,7 @@ const PARTS: readonly MakePart[] = [
   interruption,
   goal,
   criteria,
+  tasks,
   verdicts,
   decision,
   hooks,
@@ -35,6 +37,7 @@ const PARTS: readonly MakePart[] = [
   handOff,
   dueRules,
   instructions,
+  givingUp,
 ];
 
 export const runRecipe: Recipe = {

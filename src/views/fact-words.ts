@@ -1,5 +1,5 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
-import type { Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
+import type { Claim, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 
@@ -36,7 +36,7 @@ export function factWords(fact: Fact): string | undefined {
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
-      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${fact.claim?.is === "done" ? ", claims to be done" : ""}${fact.foundOut ? " (found out afterwards)" : ""}`;
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":
@@ -68,12 +68,29 @@ export function factWords(fact: Fact): string | undefined {
       const said = fact.output.trim() === "" ? "" : `: ${short(fact.output.trim())}`;
       return `hook ${short(fact.hook)} at ${fact.on} ${end} in ${seconds(fact.durationMs)}${said}`;
     }
+    case "tasks-recorded": {
+      const settled = fact.tasks.filter(({ is }) => is === "done" || is === "skipped").length;
+      return `tasks seen (changed by ${fact.by === "person" ? "a person" : fact.by === "agent" ? "the agent" : "pawl"}): ${settled} of ${fact.tasks.length} ticked${fact.suspicions.map((text) => `; ${short(text)}`).join("")}`;
+    }
     case "wait-start":
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":
       return `waited enough: ${short(fact.why)}`;
     default:
       return undefined;
+  }
+}
+
+export function claimWords(claim: Claim | null): string {
+  switch (claim?.is) {
+    case undefined:
+      return "";
+    case "done":
+      return ", claims to be done";
+    case "task":
+      return ", claims that its task is done";
+    case "abort":
+      return ", gives up";
   }
 }
 

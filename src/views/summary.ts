@@ -1,6 +1,7 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf } from "./criteria.ts";
@@ -12,6 +13,8 @@ import { answerCommand } from "./question-words.ts";
 const MAX_CHARS = 300;
 const SHORT_OID_CHARS = 10;
 const LABEL_CHARS = 12;
+const MAX_OPEN_TASKS = 5;
+const MAX_SUSPICIONS = 10;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
 export interface DiffStat {
@@ -48,6 +51,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
       n === 1 ? "criteria" : "",
       `${n}. ${short(text)}: ${is}`,
     ]),
+    ...taskRows(state),
     [
       "iterations",
       `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`,
@@ -64,6 +68,27 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = nextCommands(state).map(([command, why]) => `  ${command}  # ${why}`);
   return [`${spec.run} ${head}`, ...body, "next", ...next].join("\n");
+}
+
+function taskRows(state: RunState): [string, string][] {
+  const counts = taskCounts(state);
+  if (counts === undefined) return [];
+  const open = openTasks(state).map(({ task }) => short(task.text));
+  const left =
+    open.length === 0
+      ? ""
+      : `; open: ${open.slice(0, MAX_OPEN_TASKS).join(", ")}${open.length > MAX_OPEN_TASKS ? ", …" : ""}`;
+  const noticed = (state.tasks?.reported ?? []).slice(-MAX_SUSPICIONS);
+  return [
+    [
+      "tasks",
+      `${counts.done} of ${counts.total} done${counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`}${left}`,
+    ],
+    ...noticed.map(({ iteration, text }, at): [string, string] => [
+      at === 0 ? "suspicions" : "",
+      `iteration ${iteration}: ${short(text)}`,
+    ]),
+  ];
 }
 
 const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);

@@ -15,6 +15,7 @@ import { traceWords } from "./trace-words.ts";
 const HEARTBEAT_MS = 60_000;
 const MAX_LINE_CHARS = 4_000;
 const MAX_REASON_CHARS = 300;
+const MAX_TASK_CHARS = 80;
 
 export type Loudness = "quiet" | "normal" | "verbose";
 
@@ -116,8 +117,15 @@ function tell(fact: Fact, state: RunState): Told | undefined {
   switch (fact.type) {
     case "iteration-start": {
       const max = state.limits.iterations;
-      return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}`, style: "bold" };
+      return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}${taskWords(state)}`, style: "bold" };
     }
+    case "tasks-recorded":
+      return fact.suspicions.length === 0
+        ? undefined
+        : {
+            text: fact.suspicions.map((text) => `  noticed: ${oneLine(text, { max: MAX_REASON_CHARS })}`).join("\n"),
+            style: "yellow",
+          };
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "check-end":
@@ -160,6 +168,11 @@ function tell(fact: Fact, state: RunState): Told | undefined {
   }
 }
 
+function taskWords({ tasks }: RunState): string {
+  const current = tasks?.list.find(({ id }) => id === tasks.current);
+  return current === undefined ? "" : `: ${oneLine(current.text, { max: MAX_TASK_CHARS })}`;
+}
+
 /** The one line that closes an iteration, and a second where the decision needs words. */
 function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
   const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
@@ -167,7 +180,8 @@ function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decisio
     record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
   const verdicts = record.verdicts.map(({ check, is }) => `${oneLine(check, { max: 40 })} ${is}`).join(", ");
   const money = record.usd === null ? "cost unknown" : `${record.estimated ? "~" : ""}${dollars(record.usd)}`;
-  const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", money];
+  const tasks = record.tasks === undefined ? [] : [`tasks ${record.tasks.done}/${record.tasks.total}`];
+  const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", ...tasks, money];
   const words =
     rule === "continue" || rule === "green-unclaimed"
       ? ""

@@ -164,9 +164,11 @@ async function stagedChanges(lane: Lane): Promise<{ path: string; blob: string |
 async function makeIntent(lane: Lane, { head, staged }: { head: Head; staged: string[] }): Promise<Intent> {
   const found = await scan(lane.view, NO_CAPS);
   const paths = [...new Set([...staged, ...found.update, ...found.drop, ...found.nested])];
-  if (paths.length > 0 && !lane.spec.allowDirty) {
-    const names = paths.slice(0, SHOWN_PATHS).map(shown).join(", ");
-    const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
+  const memos = lane.spec.memos.map((path) => Buffer.from(path).toString("latin1"));
+  const others = paths.filter((path) => !memos.includes(path));
+  if (others.length > 0 && !lane.spec.allowDirty) {
+    const names = others.slice(0, SHOWN_PATHS).map(shown).join(", ");
+    const more = others.length > SHOWN_PATHS ? ` and ${others.length - SHOWN_PATHS} more` : "";
     throw new UsageError(`${lane.spec.path} has uncommitted changes: ${names}${more}`, {
       hint: "Commit or stash them, or pass --allow-dirty to make them the run's first commit.",
     });

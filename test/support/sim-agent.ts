@@ -19,6 +19,11 @@ export interface Behaviour {
   notes?: string;
   /** Waits for a person as often as this, after its first request. */
   asks?: ("permission" | "question")[];
+  /** What it makes of text files; the same again makes no difference. */
+  memos?: Readonly<Record<string, (text: string) => string>>;
+  /** Its last words, instead of those that `claim` says. */
+  says?: string;
+  call?: TurnEnd["call"];
 }
 
 export interface SimTurn {
@@ -82,7 +87,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
       outcome,
       usage: record.usage,
       finalText,
-      call: null,
+      call: outcome.is === "done" ? (behaviour.call ?? null) : null,
       messageId: record.usage.requests === 0 ? null : record.messageId,
       contextTokens: 10,
     });
@@ -117,7 +122,10 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
           if (line !== undefined) return void world.content.push(line);
           if (behaviour.notes !== undefined) world.memos.set("NOTES.md", behaviour.notes);
           if (behaviour.rewrites === true) world.content = [...behaviour.lines];
-          record.ended = end({ is: "done" }, behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet");
+          for (const [path, edit] of Object.entries(behaviour.memos ?? {}))
+            world.memos.set(path, edit(world.memos.get(path) ?? ""));
+          const words = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
+          record.ended = end({ is: "done" }, behaviour.says ?? words);
           if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
           world.finished.push(`${n}`);
         });

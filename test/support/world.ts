@@ -56,6 +56,8 @@ export interface World {
   hookResult: (hook: HookSpec, runs: number) => Partial<HookResult>;
   /** People answer before time passes. */
   quick: boolean;
+  /** Those of each snapshot. */
+  memosAt: Map<number, Map<string, string>>;
   ids: number;
   epoch: number;
   /** A driver waited for nothing at all. */
@@ -63,7 +65,8 @@ export interface World {
 }
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
-const treeOf = (lines: readonly string[]): string => oid(lines.join("\n"));
+const treeOf = (lines: readonly string[], memos: ReadonlyMap<string, string> = new Map()): string =>
+  oid(lines.join("\n") + (memos.size === 0 ? "" : JSON.stringify([...memos])));
 
 export function makeWorld(): World {
   return {
@@ -92,6 +95,7 @@ export function makeWorld(): World {
     hooked: [],
     hookResult: () => ({}),
     quick: false,
+    memosAt: new Map(),
     ids: 0,
     epoch: 0,
     hung: false,
@@ -127,6 +131,13 @@ function readWorld(
   const text = memos.get(path);
   if (text === undefined) return undefined;
   return { text: tail ? text.slice(-maxBytes) : text.slice(0, maxBytes), bytes: text.length };
+}
+
+function changedSince({ content, memos, snapshots, memosAt }: World, parent: number | null): string[] {
+  if (parent === null) return [];
+  const before = memosAt.get(parent) ?? new Map<string, string>();
+  const texts = [...memos.keys()].filter((path) => memos.get(path) !== before.get(path));
+  return [...(treeOf(content) === treeOf(snapshots.get(parent) ?? []) ? [] : ["lines"]), ...texts];
 }
 
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
@@ -198,8 +209,9 @@ export function portsOf(
 
   const triesOf = (tree: string): number => world.facts.filter((f) => f.type === "check-end" && f.tree === tree).length;
   const keep = (lines: readonly string[]): string => {
-    world.trees.set(treeOf(lines), [...lines]);
-    return treeOf(lines);
+    const tree = treeOf(lines, world.memos);
+    world.trees.set(tree, [...lines]);
+    return tree;
   };
   return {
     dead,
@@ -297,16 +309,18 @@ export function portsOf(
       path: "/r",
       prepare: async () =>
         await touch(() => ({ commit: oid("base"), tree: treeOf([]), branch: "main", detached: false })),
-      snapshot: async (n) =>
+      snapshot: async (n, { parent }) =>
         await touch(() => {
           const tree = keep(world.content);
+          const paths = changedSince(world, parent);
           world.snapshots.set(n, [...world.content]);
+          world.memosAt.set(n, new Map(world.memos));
           return {
             commit: oid(`c${n}`),
             tree,
             judged: tree,
-            files: [],
-            fileCount: 0,
+            files: paths.map((path) => ({ path, status: "M", added: 1, removed: 0 })),
+            fileCount: paths.length,
             added: 0,
             removed: 0,
             warnings: [],
@@ -330,6 +344,7 @@ export function portsOf(
           if (kept === undefined) world.salvages.set(salvage, [...world.content]);
           else if (![treeOf(target), treeOf(kept)].includes(treeOf(world.content))) world.lost.push(world.content);
           world.content = [...target];
+          world.memos = new Map(world.memosAt.get(to));
           return { tree: keep(world.content), salvage };
         }),
       verifyTree: async (tree) =>

@@ -9,10 +9,13 @@ import { sayLimits } from "./header.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
-export async function printDryRun({ spec, base, resolved }: Planned, { json }: { json: boolean }): Promise<void> {
+export async function printDryRun(
+  { spec, base, resolved, tasks }: Planned,
+  { json }: { json: boolean },
+): Promise<void> {
   const read: Workspace["read"] = async (path, maxBytes, options) =>
     readMemo(spec.workspace.path, { path, maxBytes, ...options });
-  const { text, parts } = firstPrompt({ spec, base }, await readMemos(spec, { read }));
+  const { text, parts } = firstPrompt({ spec, base, tasks }, await readMemos(spec, { read }));
   if (json) {
     const { settings, origins } = resolved;
     process.stdout.write(`${JSON.stringify({ v: 1, spec, base, settings, origins, prompt: { text, parts } })}\n`);

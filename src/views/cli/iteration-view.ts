@@ -15,6 +15,8 @@ export interface IterationView {
   criteria: CriterionView[];
   turns: TurnView[];
   change: FactOf<"change-recorded"> | null;
+  /** As the agent left them, where it changed them. */
+  tasks: FactOf<"tasks-recorded"> | null;
   checks: FactOf<"check-end">[];
   failure: FactOf<"failure-recorded"> | null;
   decision: FactOf<"decision-made"> | null;
@@ -46,6 +48,7 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     criteria: facts[0]?.type === "run-start" ? criteriaOf(facts[0]) : [],
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
+    tasks: mine(ofType(facts, "tasks-recorded")).findLast(({ by }) => by === "agent") ?? null,
     checks: mine(ofType(facts, "check-end")),
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,

@@ -1,4 +1,6 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
+import { copyFileSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openDriverState, type Environment } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
@@ -62,5 +64,15 @@ async function inWorktree(planned: Planned, { worktree, stateDir, env }: Place):
   const { repository } = spec.workspace;
   const name = worktree === true ? spec.run : worktree;
   const made = await createWorktree({ repository, stateDir, environment: env, name });
+  copyMemos(spec.workspace.memos, { from: repository, to: made.path });
   return { ...planned, spec: { ...spec, workspace: { ...spec.workspace, path: made.path } } };
+}
+
+/** As they are now, committed or not: the tasks of a run are those that its user sees. */
+function copyMemos(memos: readonly string[], { from, to }: { from: string; to: string }): void {
+  for (const path of memos) {
+    if (lstatSync(join(from, path), { throwIfNoEntry: false })?.isFile() !== true) continue;
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    copyFileSync(join(from, path), join(to, path));
+  }
 }

@@ -12,7 +12,7 @@ import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
 import { commandExists } from "../../checks/command-words.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
-import type { NewFact } from "../../events.ts";
+import type { NewFact, Task } from "../../events.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { configDir, stateDir } from "../../platform/paths.ts";
 import type { Base, Redact } from "../../ports.ts";
@@ -25,6 +25,7 @@ import { isWithin, userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
+import { taskFile } from "./task-file.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -34,6 +35,8 @@ export interface Planned {
   spec: RunSpec;
   base: Base;
   resolved: Resolved;
+  /** In tasks mode. */
+  tasks?: Task[];
 }
 
 interface PlanRequest {
@@ -46,15 +49,18 @@ interface PlanRequest {
 }
 
 export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
-  const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
-  const { settings } = resolved;
-  const template = readTemplate(resolved, { cwd });
-  warmAgent(settings.agent);
+  const given = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+  const template = readTemplate(given, { cwd });
+  warmAgent(given.settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
+  const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
+  const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
+  const { settings } = resolved;
   const base = baseOf(facts);
   refuseStateInside(facts, stateDir(env));
   if (!elsewhere) refuseInProgress(facts);
-  const isClean = elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env });
+  const isClean =
+    elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env, memos: memosOf(resolved) });
   // Looked at together; what is told is the first in this order.
   const [, branch] = await inOrder([isClean, branchFor(resolved, { goal, facts, env })] as const);
   const spec = toRunSpec(resolved, {
@@ -76,8 +82,11 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
   refuseFullDisk(stateDir(env));
-  return { spec, base, resolved };
+  return { spec, base, resolved, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
 }
+
+const memosOf = ({ settings: s }: Resolved): string[] =>
+  [s.tasks, s.notes, s.knowledge].filter((file) => file !== undefined);
 
 /** Like Promise.all, but it is the first of the list that rejects and not the fastest. */
 async function inOrder<A, B>([a, b]: readonly [Promise<A> | undefined, Promise<B>]): Promise<[A | undefined, B]> {
@@ -113,9 +122,10 @@ function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
 
 async function refuseDirty(
   { topLevel }: RepositoryFacts,
-  { base, env }: { base: Base; env: Environment },
+  { base, env, memos }: { base: Base; env: Environment; memos: readonly string[] },
 ): Promise<void> {
-  const paths = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
+  const found = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
+  const paths = found.filter((path) => !memos.includes(path));
   if (paths.length === 0) return;
   const names = paths.slice(0, SHOWN_PATHS).map((path) => oneLine(path, { max: MAX_PATH_CHARS }));
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";

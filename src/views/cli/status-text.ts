@@ -5,10 +5,12 @@ import { oneLine } from "../plain.ts";
 import { questionText } from "../question-words.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
 import type { StatusView } from "./status-view.ts";
+import { tasksWords } from "./task-lines.ts";
 
 const MAX_GOAL_CHARS = 200;
 const MAX_CELL_CHARS = 60;
 const SHORT_OID_CHARS = 10;
+const MAX_SUSPICIONS = 10;
 
 export function statusText(view: StatusView): string {
   const rows: [string, string][] = [
@@ -18,6 +20,7 @@ export function statusText(view: StatusView): string {
     ...driverRow(view),
     ["branch", branchWords(view)],
     ...row("checks", view.checks.map(({ check, is }) => `${cell(check)}: ${is}`).join(", ")),
+    ...row("tasks", view.tasks === null ? "" : tasksWords(view.tasks)),
     ...row("struggle", struggleWords(view)),
     ["spent", spentWords(view)],
     ...row("limits", limitWords(view)),
@@ -29,6 +32,7 @@ export function statusText(view: StatusView): string {
       view.criteria.map(({ n, text, is }) => [`${n}.`, is, oneLine(text, { max: MAX_GOAL_CHARS })]),
     ),
     section("Last iterations", view.recent.map(iterationCells)),
+    section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),
     section(
       "Directives",
       view.directives.map((it) => [it.id, it.receipt, directiveWords(it.directive), cell(it.how ?? "")]),
@@ -39,6 +43,10 @@ export function statusText(view: StatusView): string {
   return sections.filter((text) => text !== "").join("\n\n");
 }
 
+const suspicionCells = ({ iteration, text }: { iteration: number; text: string }): string[] => [
+  `iteration ${iteration}`,
+  oneLine(text, { max: MAX_GOAL_CHARS }),
+];
 const cell = (text: string): string => oneLine(text, { max: MAX_CELL_CHARS });
 const row = (name: string, value: string): [string, string][] => (value === "" ? [] : [[name, value]]);
 
@@ -109,6 +117,7 @@ function iterationCells(it: IterationRecord): string[] {
     tools === "" ? "no tools" : tools,
     `${counted(it.files, "file")} +${it.added} -${it.removed}`,
     verdicts === "" ? "no checks" : verdicts,
+    ...(it.tasks === undefined ? [] : [`tasks ${it.tasks.done}/${it.tasks.total}`]),
     money,
     cell(it.rule),
   ];

@@ -9,6 +9,7 @@ import type { ReceiptState } from "../directive-words.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
 import { drivenNow } from "./driven-time.ts";
 import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
+import { tasksView, type TasksView } from "./task-lines.ts";
 
 const MAX_SHOWN_DIRECTIVES = 10;
 
@@ -54,6 +55,8 @@ export interface StatusView {
   lastCommit: string | null;
   conflict: string | null;
   questions: (Asked & { leftMs: number | null; answer: string })[];
+  /** In tasks mode. */
+  tasks: TasksView | null;
 }
 
 export interface StatusInput {
@@ -101,6 +104,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
+    tasks: tasksView(state),
     questions: openQuestions(state).map((open) => {
       const { question, kind, text, options, turn } = open;
       const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));

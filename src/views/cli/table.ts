@@ -35,6 +35,10 @@ export const COMMANDS = {
   stop: { summary: "end a run after this iteration, or now", load: () => import("./commands/stop.ts") },
   model: { summary: "switch the model of a live run", load: () => import("./commands/model.ts") },
   budget: { summary: "change the limits of a live run", load: () => import("./commands/budget.ts") },
+  tasks: {
+    summary: "the task list of a run: list, add, remove, done, skip",
+    load: () => import("./commands/tasks.ts"),
+  },
   restore: { summary: "put a snapshot or salvaged work back", load: () => import("./commands/restore.ts") },
   worktrees: { summary: "list or clean pawl's worktrees", load: () => import("./commands/worktrees.ts") },
   memory: { summary: "what has failed: list, show, pin, clear", load: () => import("./commands/memory.ts") },

@@ -1,6 +1,7 @@
 /** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
 import type { Command } from "commander";
-import { SETTING_NAMES, type SettingName } from "../../../config/settings.ts";
+import { existsSync } from "node:fs";
+import { SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
 import { UsageError } from "../../../errors.ts";
 import type { Loudness } from "../../terminal.ts";
 import { readGoal } from "../goal.ts";
@@ -67,15 +68,28 @@ async function asked(command: Command, { words, options }: { words: string[]; op
   }
   // `--worktree "fix it"` takes the goal for the name; a name has no blanks.
   const swallowed = goal === undefined && options.file === undefined && /\s/.test(String(options.worktree ?? ""));
-  const argument = swallowed ? String(options.worktree) : goal;
+  const given = flagsOf(command, OFFERED);
+  const eater = goal === undefined && options.file === undefined ? eaterOf(given) : undefined;
+  const argument = swallowed ? String(options.worktree) : eater === undefined ? goal : String(given[eater]);
   const worktree = swallowed ? true : options.worktree;
   const commit = commitPolicy(options, worktree);
   const flags: Flags = {
-    ...flagsOf(command, OFFERED),
+    ...given,
+    ...(eater === undefined ? {} : { [eater]: bareOf(eater) }),
     ...(commit === undefined ? {} : { commit }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
   return { ...(await readGoal({ argument, file: options.file })), flags, worktree };
+}
+
+const bareOf = (name: SettingName): string | undefined => (SETTINGS[name] as Setting).bare;
+
+/** `--tasks "fix it"` takes the goal for the file; nobody's task file has a name of several words and does not exist. */
+function eaterOf(given: Flags): SettingName | undefined {
+  return OFFERED.find((name) => {
+    const value = given[name];
+    return bareOf(name) !== undefined && typeof value === "string" && /\s/.test(value) && !existsSync(value);
+  });
 }
 
 /** commander drops the `--`; what stood behind it is as many words as the command line has there. */
@@ -113,5 +127,7 @@ Examples:
   pawl run "port the parser to the new API" --check "make test" --worktree
   echo "fix the build" | pawl run - --check "npm run build" --until-green --json
   pawl run goal.md --check "npm test" --notes --knowledge --template prompt.md --dry-run
+  pawl run "build the parser" --tasks=TASKS.md --check "npm test" --abort-promise "CANNOT BE DONE"
+  pawl run "tidy up" --check "npm test" --dry-run
   pawl run "fix the login" --check "npm test" -- --append-system-prompt "Be brief."
 `;
