@@ -87,3 +87,61 @@ it("tells an unknown cost as unknown", async () => {
   const session = await agent.open(request());
   expect((await play(session, "go")).end.usage).toMatchObject({ usd: null, estimated: true, requests: 1 });
 });
+
+const LIMITS = { idleTimeoutMs: 80, turnTimeoutMs: 400, completionGraceMs: 1000 };
+const withAsk = (ask: Partial<OpenRequest["agent"]["ask"]>): OpenRequest =>
+  request({ agent: { ...plainAgent, ask: { ...plainAgent.ask, ...ask } } });
+
+it("asks a person and waits for the answer longer than the idle and the turn timeout", async () => {
+  const agent = scripted(async (_, tell) => ({
+    text: JSON.stringify(await tell.ask("question", "Red or blue?", ["red"])),
+  }));
+  const session = await agent.open(withAsk({ questions: "ask" }));
+  const { end, events } = await play(session, "go", {
+    limits: LIMITS,
+    onEvent(event) {
+      if (event.type !== "asked") return;
+      setTimeout(() => void session.reply?.(event.question, { is: "text", text: "blue" }), 500);
+    },
+  });
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: '{"is":"text","text":"blue"}' });
+  expect(events.filter((event) => event.type === "asked")).toMatchObject([
+    { kind: "question", text: "Red or blue?", options: ["red"] },
+  ]);
+});
+
+it("answers by policy itself when nobody is to be asked", async () => {
+  const agent = scripted(async (_, tell) => ({
+    text: `${(await tell.ask("permission", "Bash: rm")).is} ${(await tell.ask("question", "Which?")).is}`,
+  }));
+  const allowing = await agent.open(withAsk({ permissions: "allow" }));
+  expect((await play(allowing, "go")).end.finalText).toBe("allow deny");
+  const denying = await agent.open(withAsk({ permissions: "deny" }));
+  const { end, events } = await play(denying, "go");
+  expect(end.finalText).toBe("deny deny");
+  expect(events.some((event) => event.type === "asked")).toBe(false);
+});
+
+it("takes no reply to a question that nobody asked, that is answered, or whose turn is over", async () => {
+  const agent = scripted(async (_, tell) => ({ text: (await tell.ask("permission", "Bash: ls")).is }));
+  const session = await agent.open(withAsk({ permissions: "ask" }));
+  const replies: (boolean | undefined)[] = [await session.reply?.("q", { is: "allow" })];
+  const controller = new AbortController();
+  let question = "";
+  await play(session, "go", {
+    onEvent(event) {
+      if (event.type !== "asked") return;
+      question = event.question;
+      void (async () => {
+        for (const id of ["other", question, question]) replies.push(await session.reply?.(id, { is: "allow" }));
+      })();
+    },
+  });
+  const { end } = await play(session, "go", {
+    signal: controller.signal,
+    onEvent: (event) => event.type === "asked" && controller.abort("stop"),
+  });
+  expect(end.outcome).toEqual({ is: "interrupted", by: "stop" });
+  replies.push(await session.reply?.(question, { is: "allow" }));
+  expect(replies).toEqual([false, false, true, false, false]);
+});
