@@ -10,6 +10,7 @@ import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import { channel } from "../channel.ts";
 import { brief } from "../outcome.ts";
+import { asks as newAsks } from "./ask.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
@@ -34,6 +35,7 @@ interface Launched {
 }
 
 export function claudeSession(request: OpenRequest, { login }: { login: Record<string, string> }): AgentSession {
+  const asks = newAsks(request.agent.ask);
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
   let { model, session } = request;
@@ -46,7 +48,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
   let warming: Promise<Launched> | undefined;
 
   async function launch(sdk: Sdk): Promise<Launched> {
-    const options = claudeOptions(request.agent.options);
+    const options = claudeOptions(request.agent.options, request.agent.ask);
     const config = configDirectory(request.home);
     makePrivateDir(config);
     makePrivateDir(temporaryDirectory(request.home));
@@ -55,7 +57,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
     const env = claudeEnvironment(request, { login, options, isRoot: process.getuid?.() === 0 });
     const child = claudeProcess();
     const input = channel<SDKUserMessage>();
-    const parts = { start, options, env, model, process: child };
+    const parts = { start, options, env, model, process: child, asks };
     const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });
     const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
     return { live: live({ query, input, process: child, baselines }), notice };
@@ -91,7 +93,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
       }
       const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
       current.say(userMessage(uuid, prompt));
-      fit = yield* watch({ live: current, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      fit = yield* watch({ uuid, live: current, asks, reader, meter: spent, limits, signal, usageLimitPrefixes });
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -128,6 +130,7 @@ export function claudeSession(request: OpenRequest, { login }: { login: Record<s
         return "next-turn";
       }
     },
+    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
     async close() {
       closed = true;
       const ahead = await warming?.catch(() => undefined);
