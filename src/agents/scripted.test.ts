@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { agentContract, play } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent.ts";
+import { agentContract } from "../../test/contracts/agent.ts";
+import { play } from "../../test/contracts/agent-play.ts";
+import type { Behaviour } from "../../test/contracts/agent-play.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { OpenRequest } from "../ports.ts";
 import { scripted } from "./scripted.ts";
@@ -14,7 +15,7 @@ import { plainAgent } from "../../test/support/spec.ts";
 function player() {
   const sessions = new Map<string, string[]>();
   const messages = new Map<string, string[]>();
-  const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0 };
+  const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0, heard: "" };
   const script: ScriptedFunction = async ({ prompt, session, model }, tell) => {
     const behaviour = JSON.parse(prompt) as Behaviour;
     const prompts = [...(sessions.get(session.ref) ?? messages.get(session.at?.split(":").at(-1) ?? "") ?? []), prompt];
@@ -39,6 +40,17 @@ function player() {
         throw new Error("gone");
       case "limit":
         return { outcome: { is: "limited", kind: "rate", message: "too many requests" } };
+      case "call":
+        return { text: behaviour.text, messageId, call: behaviour.call };
+      case "need": {
+        const reply = await tell.ask("permission", `Write: ${behaviour.path}`);
+        last.heard = JSON.stringify(reply);
+        if (reply.is === "allow") writeFileSync(behaviour.path, "");
+        return { text: behaviour.text, messageId };
+      }
+      case "question":
+        last.heard = JSON.stringify(await tell.ask("question", behaviour.question, behaviour.options));
+        return { text: behaviour.text, messageId };
     }
   };
   return { script, last };
@@ -50,6 +62,7 @@ agentContract("scripted", [], () => ({
   prompt: (behaviour) => JSON.stringify(behaviour),
   environment: {},
   remembered: () => last.prompts,
+  heard: () => last.heard,
   lastModel: () => last.model,
   models: { first: "small", second: "large" },
   requests: () => last.requests,
@@ -88,27 +101,8 @@ it("tells an unknown cost as unknown", async () => {
   expect((await play(session, "go")).end.usage).toMatchObject({ usd: null, estimated: true, requests: 1 });
 });
 
-const LIMITS = { idleTimeoutMs: 80, turnTimeoutMs: 400, completionGraceMs: 1000 };
 const withAsk = (ask: Partial<OpenRequest["agent"]["ask"]>): OpenRequest =>
   request({ agent: { ...plainAgent, ask: { ...plainAgent.ask, ...ask } } });
-
-it("asks a person and waits for the answer longer than the idle and the turn timeout", async () => {
-  const agent = scripted(async (_, tell) => ({
-    text: JSON.stringify(await tell.ask("question", "Red or blue?", ["red"])),
-  }));
-  const session = await agent.open(withAsk({ questions: "ask" }));
-  const { end, events } = await play(session, "go", {
-    limits: LIMITS,
-    onEvent(event) {
-      if (event.type !== "asked") return;
-      setTimeout(() => void session.reply?.(event.question, { is: "text", text: "blue" }), 500);
-    },
-  });
-  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: '{"is":"text","text":"blue"}' });
-  expect(events.filter((event) => event.type === "asked")).toMatchObject([
-    { kind: "question", text: "Red or blue?", options: ["red"] },
-  ]);
-});
 
 it("answers by policy itself when nobody is to be asked", async () => {
   const agent = scripted(async (_, tell) => ({
@@ -120,28 +114,4 @@ it("answers by policy itself when nobody is to be asked", async () => {
   const { end, events } = await play(denying, "go");
   expect(end.finalText).toBe("deny deny");
   expect(events.some((event) => event.type === "asked")).toBe(false);
-});
-
-it("takes no reply to a question that nobody asked, that is answered, or whose turn is over", async () => {
-  const agent = scripted(async (_, tell) => ({ text: (await tell.ask("permission", "Bash: ls")).is }));
-  const session = await agent.open(withAsk({ permissions: "ask" }));
-  const replies: (boolean | undefined)[] = [await session.reply?.("q", { is: "allow" })];
-  const controller = new AbortController();
-  let question = "";
-  await play(session, "go", {
-    onEvent(event) {
-      if (event.type !== "asked") return;
-      question = event.question;
-      void (async () => {
-        for (const id of ["other", question, question]) replies.push(await session.reply?.(id, { is: "allow" }));
-      })();
-    },
-  });
-  const { end } = await play(session, "go", {
-    signal: controller.signal,
-    onEvent: (event) => event.type === "asked" && controller.abort("stop"),
-  });
-  expect(end.outcome).toEqual({ is: "interrupted", by: "stop" });
-  replies.push(await session.reply?.(question, { is: "allow" }));
-  expect(replies).toEqual([false, false, true, false, false]);
 });
