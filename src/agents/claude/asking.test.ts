@@ -94,7 +94,9 @@ describe.concurrent("a question", () => {
       options: question.split(" or ").map((label) => ({ label, description: "so" })),
     })),
   };
-  const asking: Step[] = [{ tools: [{ name: "AskUserQuestion", input: two }] }, { text: "Thanks." }];
+  /** Prompts differ by the last words, by which their requests are told apart. */
+  const asking = (last: string): string =>
+    promptFor([{ tools: [{ name: "AskUserQuestion", input: two }] }, { text: last }]);
 
   it("of several in one call is asked by itself, and the model gets all answers together", async ({ expect }) => {
     const { session } = await opened({ ask: { questions: "ask" }, options: { tools: ["Read"] } });
@@ -102,7 +104,7 @@ describe.concurrent("a question", () => {
       { is: "deny", reason: "nobody knows" },
       { is: "text", text: 'a "hexagon"' },
     ];
-    const prompt = promptFor(asking);
+    const prompt = asking("Thanks.");
     const asked: string[] = [];
     const { end } = await play(session, prompt, {
       onEvent(event) {
@@ -120,7 +122,7 @@ describe.concurrent("a question", () => {
 
   it("that nobody answers leaves the decision to the agent", async ({ expect }) => {
     const { session } = await opened({ ask: { questions: "ask" } });
-    const prompt = promptFor(asking);
+    const prompt = asking("I decided.");
     const { end } = await play(session, prompt, {
       onEvent: (event) => {
         if (event.type === "asked") void session.reply?.(event.question, { is: "deny", reason: "no answer in time" });
