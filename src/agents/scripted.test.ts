@@ -43,13 +43,13 @@ function player() {
       case "call":
         return { text: behaviour.text, messageId, call: behaviour.call };
       case "need": {
-        const reply = await tell.ask("permission", `Write: ${behaviour.path}`);
+        const reply = await tell.ask(`Write: ${behaviour.path}`, { kind: "permission" });
         last.heard = JSON.stringify(reply);
         if (reply.is === "allow") writeFileSync(behaviour.path, "");
         return { text: behaviour.text, messageId };
       }
       case "question":
-        last.heard = JSON.stringify(await tell.ask("question", behaviour.question, behaviour.options));
+        last.heard = JSON.stringify(await tell.ask(behaviour.question, { options: behaviour.options }));
         return { text: behaviour.text, messageId };
     }
   };
@@ -106,7 +106,7 @@ const withAsk = (ask: Partial<OpenRequest["agent"]["ask"]>): OpenRequest =>
 
 it("answers by policy itself when nobody is to be asked", async () => {
   const agent = scripted(async (_, tell) => ({
-    text: `${(await tell.ask("permission", "Bash: rm")).is} ${(await tell.ask("question", "Which?")).is}`,
+    text: `${(await tell.ask("Bash: rm", { kind: "permission" })).is} ${(await tell.ask("Which?")).is}`,
   }));
   const allowing = await agent.open(withAsk({ permissions: "allow" }));
   expect((await play(allowing, "go")).end.finalText).toBe("allow deny");

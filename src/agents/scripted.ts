@@ -9,7 +9,7 @@ import type { TurnOutcome, Usage } from "../events.ts";
 import type { Agent, AgentEvent, AgentSession, OpenRequest, Reply, TurnEnd } from "../ports.ts";
 import { brief } from "./outcome.ts";
 import { asking } from "./scripted/ask.ts";
-import type { Asking, AskedKind } from "./scripted/ask.ts";
+import type { AskedAbout, Asking } from "./scripted/ask.ts";
 import { inspectScripted, openRecord } from "./scripted/record.ts";
 import { stage } from "./scripted/stage.ts";
 
@@ -33,7 +33,7 @@ export interface Tell {
   /** Ends early when the turn does. */
   sleep(ms: number): Promise<void>;
   /** By the policy of the agent's spec: answered at once, or by a person. Denied when the turn ends meanwhile. */
-  ask(kind: AskedKind, text: string, options?: readonly string[]): Promise<Reply>;
+  ask(text: string, about?: AskedAbout): Promise<Reply>;
   /** Aborted when the turn must end: a directive, a limit, a timeout. */
   readonly signal: AbortSignal;
 }
@@ -168,7 +168,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       spend,
       heard: () => heard,
       sleep: (ms) => on.sleep(ms),
-      ask: (kind, text, options) => asks.ask(kind, text, options),
+      ask: (text, about) => asks.ask(text, about),
       signal: on.signal,
     };
     try {

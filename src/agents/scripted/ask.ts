@@ -5,10 +5,14 @@ import type { Stage } from "./stage.ts";
 
 const TURN_OVER: Reply = { is: "deny", reason: "the turn is over" };
 
-export type AskedKind = Extract<AgentEvent, { type: "asked" }>["kind"];
+/** A question unless it says otherwise. */
+export interface AskedAbout {
+  kind?: Extract<AgentEvent, { type: "asked" }>["kind"];
+  options?: readonly string[];
+}
 
 export interface Asking {
-  ask(kind: AskedKind, text: string, options?: readonly string[]): Promise<Reply>;
+  ask(text: string, about?: AskedAbout): Promise<Reply>;
   /** False when nobody waits for it. */
   reply(question: string, reply: Reply): boolean;
 }
@@ -18,7 +22,7 @@ export function asking({ prefix, policy, on }: { prefix: string; policy: AskSpec
   const waiting = new Map<string, (reply: Reply) => void>();
   let asked = 0;
   return {
-    ask(kind, text, options = kind === "permission" ? ["allow", "deny"] : []) {
+    ask(text, { kind = "question", options = kind === "permission" ? ["allow", "deny"] : [] } = {}) {
       const rule = kind === "permission" ? policy.permissions : policy.questions;
       if (rule === "allow") return Promise.resolve({ is: "allow" });
       if (rule === "deny") {
