@@ -137,14 +137,20 @@ export function warmAgent(name: string): void {
 }
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
-export async function checkAgent({ name, options }: RunSpec["agent"], env: Environment): Promise<void> {
+export async function checkAgent(
+  { agent, workspace }: Pick<RunSpec, "agent" | "workspace">,
+  env: Environment,
+): Promise<void> {
+  const { name, options, ask } = agent;
   if (name !== "claude") return;
-  const [{ claudeOptions }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
+  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
     import("./agents/claude/options.ts"),
     import("./agents/claude/sdk.ts"),
     import("./agents/claude/login.ts"),
   ]);
-  await claudeAvailable(claudeOptions(options), env);
+  const parsed = claudeOptions(options, ask);
+  readMcpServers(parsed.mcp, workspace.path);
+  await claudeAvailable(parsed, env);
   if (claudeLogin(env) !== undefined) return;
   throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
     hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",

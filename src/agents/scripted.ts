@@ -8,6 +8,8 @@ import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../events.ts";
 import type { Agent, AgentEvent, AgentSession, OpenRequest, Reply, TurnEnd } from "../ports.ts";
 import { brief } from "./outcome.ts";
+import { asking } from "./scripted/ask.ts";
+import type { AskedAbout, Asking } from "./scripted/ask.ts";
 import { inspectScripted, openRecord } from "./scripted/record.ts";
 import { stage } from "./scripted/stage.ts";
 
@@ -28,10 +30,10 @@ export interface Tell {
   spend(usage: Partial<Usage>): void;
   /** What was said into the turn so far. */
   heard(): readonly string[];
-  /** Waits for a person; denied when the turn ends first. */
-  ask(text: string, about?: { kind?: "permission" | "question"; options?: readonly string[] }): Promise<Reply>;
   /** Ends early when the turn does. */
   sleep(ms: number): Promise<void>;
+  /** By the policy of the agent's spec: answered at once, or by a person. Denied when the turn ends meanwhile. */
+  ask(text: string, about?: AskedAbout): Promise<Reply>;
   /** Aborted when the turn must end: a directive, a limit, a timeout. */
   readonly signal: AbortSignal;
 }
@@ -70,6 +72,9 @@ const NOTHING_SPENT: Usage = {
   usd: 0,
   estimated: false,
 };
+
+/** Of the turn's uuid, as the beginning of its questions' ids. */
+const QUESTION_PREFIX_CHARS = 8;
 
 /** A list gives the n-th turn its n-th step; the last one repeats. */
 export function scripted(script: readonly ScriptedStep[] | ScriptedFunction, { name = "scripted" } = {}): Agent {
@@ -110,23 +115,13 @@ function add(usage: Usage, { usd, estimated, ...counts }: Partial<Usage>): void 
   usage.estimated ||= estimated ?? false;
 }
 
-/** Where no person is asked. */
-function policyReply(
-  { permissions, questions }: OpenRequest["agent"]["ask"],
-  kind: "permission" | "question",
-): Reply | undefined {
-  const policy = kind === "permission" ? permissions : questions;
-  if (policy === "ask") return undefined;
-  return policy === "allow" ? { is: "allow" } : { is: "deny", reason: "nobody is asked: decide yourself" };
-}
-
 function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSession {
   const record = openRecord(request);
   let model = request.model;
   let closed = false;
   let saying: ((directive: string, text: string) => void) | undefined;
   let leave: (() => void) | undefined;
-  const waiting = new Map<string, (reply: Reply) => void>();
+  let questions: Asking | undefined;
 
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
@@ -152,6 +147,8 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
     };
     const on = stage(limits, signal);
     leave = () => on.force({ is: "cut", reason: "the session was closed" });
+    const asks = asking({ prefix: uuid.slice(0, QUESTION_PREFIX_CHARS), policy: request.agent.ask, on });
+    questions = asks;
     const heard: string[] = [];
     saying = (directive, text) => {
       heard.push(text);
@@ -170,25 +167,8 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       },
       spend,
       heard: () => heard,
-      async ask(text, { kind = "question", options = [] } = {}) {
-        const byPolicy = policyReply(request.agent.ask, kind);
-        if (byPolicy !== undefined) return byPolicy;
-        const question = randomUUID();
-        const release = on.hold();
-        on.emit({ type: "asked", question, kind, text, options: [...options] });
-        try {
-          return await new Promise<Reply>((resolve) => {
-            waiting.set(question, resolve);
-            const over = (): void => resolve({ is: "deny", reason: "the turn is over" });
-            on.signal.addEventListener("abort", over, { once: true });
-            if (on.signal.aborted) over();
-          });
-        } finally {
-          waiting.delete(question);
-          release();
-        }
-      },
       sleep: (ms) => on.sleep(ms),
+      ask: (text, about) => asks.ask(text, about),
       signal: on.signal,
     };
     try {
@@ -212,6 +192,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
     } finally {
       saying = undefined;
       leave = undefined;
+      questions = undefined;
       on.close();
     }
   }
@@ -227,11 +208,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       model = wanted;
       return Promise.resolve("now");
     },
-    reply(question, reply) {
-      const resolve = waiting.get(question);
-      resolve?.(reply);
-      return Promise.resolve(resolve !== undefined);
-    },
+    reply: (question, reply) => Promise.resolve(questions?.reply(question, reply) ?? false),
     close() {
       closed = true;
       leave?.();

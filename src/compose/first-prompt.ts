@@ -1,5 +1,5 @@
 /** The prompt of a run's first turn, before there is a run: for `--dry-run`, and to know what a template may say. */
-import type { Task } from "../events.ts";
+import type { Fact, Task } from "../events.ts";
 import type { PromptContext, TurnAction } from "../loop/actions.ts";
 import { composePrompt } from "../loop/compose-prompt.ts";
 import { fold } from "../loop/fold.ts";
@@ -24,8 +24,10 @@ type Beginning = { spec: RunSpec; base: Base; tasks?: Task[] | undefined };
 
 function beginningOf({ spec, base, tasks = [] }: Beginning): ReturnType<typeof fold> {
   const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
-  const listed = { ...at, seq: 1, type: "tasks-recorded", iteration: 0, by: "person", tasks, suspicions: [] } as const;
-  return fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }, ...(tasks.length === 0 ? [] : [listed])]);
+  const first: Fact[] = [{ ...at, type: "run-start", spec, base, pawl: VERSION }];
+  if (tasks.length > 0)
+    first.push({ ...at, seq: 1, type: "tasks-recorded", iteration: 0, by: "person", tasks, suspicions: [] });
+  return fold(first);
 }
 
 export const firstPrompt = (run: Beginning, context: PromptContext): ReturnType<typeof composePrompt> =>

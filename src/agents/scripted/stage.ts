@@ -13,7 +13,7 @@ export interface Stage {
   /** Ends the turn with this, whatever is being played. */
   force(outcome: TurnOutcome): void;
   sleep(ms: number): Promise<void>;
-  /** Somebody else is waited for: until the returned function is called no time of this turn passes. */
+  /** The turn waits for a person until the returned function is called: that time counts for no limit. */
   hold(): () => void;
   /** Calls it now; a throw is a fate too. */
   run<T>(play: () => T | Promise<T>): Fate<T> | Promise<Fate<T>>;
@@ -31,9 +31,10 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   let total: NodeJS.Timeout | undefined;
   let forced: TurnOutcome | undefined;
   let watching = false;
-  let holds = 0;
+  let held = 0;
+  /** Of the turn, not counting what was spent waiting for a person. */
   let leftMs = limits.turnTimeoutMs;
-  let countedFrom = 0;
+  let since = 0;
 
   const force = (outcome: TurnOutcome): void => {
     forced ??= outcome;
@@ -43,24 +44,41 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   const onAbort = (): void => force({ is: "interrupted", by: String(aborted.reason) });
   const watchIdle = (): void => {
     clearTimeout(idle);
-    if (holds > 0) return;
+    if (!watching || held > 0) return;
     const afterMs = limits.idleTimeoutMs;
     idle = setTimeout(() => force({ is: "timeout", which: "idle", afterMs }), Math.min(afterMs, MAX_TIMER_MS));
   };
-  const watchTimes = (): void => {
-    watching = true;
-    if (holds > 0) return;
+  const watchTotal = (): void => {
+    if (!watching || held > 0) return;
     const afterMs = limits.turnTimeoutMs;
-    countedFrom = performance.now();
+    since = performance.now();
     total = setTimeout(() => force({ is: "timeout", which: "turn", afterMs }), Math.min(leftMs, MAX_TIMER_MS));
-    watchIdle();
   };
   const watch = (): void => {
-    watchTimes();
+    watching = true;
+    watchTotal();
+    watchIdle();
     if (aborted.aborted) onAbort();
     else aborted.addEventListener("abort", onAbort, { once: true });
   };
+  const hold = (): (() => void) => {
+    held += 1;
+    if (held === 1) {
+      clearTimeout(idle);
+      clearTimeout(total);
+      if (watching) leftMs -= performance.now() - since;
+    }
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      held -= 1;
+      watchTotal();
+      watchIdle();
+    };
+  };
   const close = (): void => {
+    watching = false;
     clearTimeout(idle);
     clearTimeout(total);
     aborted.removeEventListener("abort", onAbort);
@@ -70,9 +88,10 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   return {
     signal: controller.signal,
     force,
+    hold,
     emit(event) {
       queue.push(event);
-      if (idle !== undefined) watchIdle();
+      watchIdle();
       wake?.();
     },
     sleep(ms) {
@@ -85,18 +104,6 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
         const timer = setTimeout(done, ms);
         controller.signal.addEventListener("abort", done, { once: true });
       });
-    },
-    hold() {
-      holds += 1;
-      if (holds === 1 && watching) {
-        clearTimeout(idle);
-        clearTimeout(total);
-        leftMs -= performance.now() - countedFrom;
-      }
-      return () => {
-        holds -= 1;
-        if (holds === 0 && watching && !controller.signal.aborted) watchTimes();
-      };
     },
     run(play) {
       try {

@@ -79,7 +79,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   refuseTemplates({ spec, base });
   refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
-  await checkAgent(spec.agent, env);
+  await checkAgent(spec, env);
   refuseMissingCommands(spec, env);
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
