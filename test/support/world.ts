@@ -47,6 +47,8 @@ export interface World {
   /** Text files beside the lines, by path. */
   memos: Map<string, string>;
   ids: number;
+  /** Letters that came. */
+  posted: number;
   epoch: number;
   /** A driver waited for nothing at all. */
   hung: boolean;
@@ -79,6 +81,7 @@ export function makeWorld(): World {
     faulted: new Map(),
     memos: new Map(),
     ids: 0,
+    posted: 0,
     epoch: 0,
     hung: false,
   };
@@ -155,7 +158,7 @@ export function portsOf(
   };
   let ringInbox = (): void => undefined;
   const post = (directive: Directive): void => {
-    world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
+    world.inbox.push({ id: `d${(world.posted += 1)}`, directive });
     ringInbox();
   };
   const postDue = (): void => {
