@@ -1,6 +1,7 @@
 /** The settings as options of a command: the same table as `pawl.yaml`, so that a flag and a key never differ. */
 import { Option, type Command } from "commander";
-import { DEFAULTS, flagOf, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import { z } from "zod";
+import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
 import { sayDuration } from "../../config/units.ts";
 
 const GROUPS: Readonly<Record<Setting["group"], string>> = {
@@ -60,4 +61,11 @@ export function sayValue(name: SettingName, value: unknown): string {
   if (typeof value === "number" && setting.argument === "TIME") return value === 0 ? "0" : sayDuration(value);
   if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The words a flag takes, where they are fixed; else none. */
+export function choicesOf(flag: string): string[] {
+  const name = SETTING_NAMES.find((one) => flagOf(one) === flag);
+  const schema = name === undefined ? undefined : SETTINGS[name].schema;
+  return schema instanceof z.ZodEnum ? schema.options.map(String) : [];
 }

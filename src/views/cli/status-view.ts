@@ -1,21 +1,12 @@
 /** A run in one look: the object that `status --json` prints and that the text is made of. Pure. */
-import type { Directive, Fact } from "../../events.ts";
+import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
+import { openQuestions } from "../../loop/questions.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
+import { currentTask } from "../../loop/tasks.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
-import type { ReceiptState } from "../directive-words.ts";
-import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
-
-const MAX_SHOWN_DIRECTIVES = 10;
-
-interface DirectiveView {
-  id: string;
-  directive: Directive;
-  source: string;
-  receipt: ReceiptState;
-  /** What was done about it, once delivered. */
-  how: string | null;
-}
+import { directiveViews, type DirectiveView } from "./directive-view.ts";
+import { phaseOf, phaseWords, waitEnd, type Phase } from "./status-phase.ts";
 
 export interface StatusView {
   v: 1;
@@ -42,13 +33,18 @@ export interface StatusView {
     failing: number[];
     best: { iteration: number; failing: number } | null;
   };
-  budget: Record<string, { used: number; limit: number }>;
+  budget: Record<string, { used: number; limit: number; left: number }>;
   spent: Spent;
   drivenMs: number;
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
-  questions: { question: string; kind: string; text: string }[];
+  /** Open ones; `leftMs`: how long a person has, null without end. */
+  questions: { question: string; kind: string; text: string; options: string[]; leftMs: number | null }[];
+  /** null without a task file. */
+  tasks: { done: number; total: number; current: { id: string; text: string } | null; suspicions: string[] } | null;
+  /** null when it waits for nothing; `until` is wall time, ms, null without end. */
+  wait: { reason: string; until: number | null; leftMs: number | null } | null;
 }
 
 export interface StatusInput {
@@ -80,7 +76,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       check: name,
       is: judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
-    directives: directiveViews(state, queued),
+    directives: directiveViews(state, { queued, all: false }),
     recent: state.recent,
     struggle: {
       signals: Object.fromEntries(Object.entries(track.signals).filter(([, times]) => times > 0)),
@@ -89,33 +85,54 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       failing: track.failingCounts,
       best: track.best === undefined ? null : { iteration: track.best.iteration, failing: track.best.failing },
     },
-    budget: remaining(state.limits, state.spent, { iteration: lane.iteration, elapsed: state.elapsed }),
+    budget: budgetOf(state),
     spent: state.spent,
     drivenMs: state.elapsed,
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
-    questions: [...state.questions].flatMap(([question, { kind, text, answer }]) =>
-      answer === undefined ? [{ question, kind, text }] : [],
-    ),
+    questions: openQuestions(state).map(({ question, kind, text, options, untilElapsed }) => ({
+      question,
+      kind,
+      text,
+      options,
+      leftMs: untilElapsed === null ? null : Math.max(0, untilElapsed - drivenNow(state, { row, now })),
+    })),
+    tasks: tasksOf(state),
+    wait: waitOf(state, { now }),
   };
 }
 
-/** Every one that is under way, and the newest of the others. */
-function directiveViews(state: RunState, queued: readonly Receipt[]): DirectiveView[] {
-  const taken = [...state.directives.values()].map(
-    ({ id, directive, source, delivered, acknowledged }): DirectiveView => ({
-      id,
-      directive,
-      source,
-      receipt: acknowledged === true ? "acknowledged" : delivered === undefined ? "queued" : "delivered",
-      how: delivered?.how ?? null,
-    }),
+function budgetOf(state: RunState): StatusView["budget"] {
+  const about = { iteration: mainLane(state).iteration, elapsed: state.elapsed };
+  return Object.fromEntries(
+    Object.entries(remaining(state.limits, state.spent, about)).map(([name, { used, limit }]) => [
+      name,
+      { used, limit, left: Math.max(0, limit - used) },
+    ]),
   );
-  const waiting = queued
-    .filter(({ id }) => !state.directives.has(id))
-    .map(({ id, directive, source }): DirectiveView => ({ id, directive, source, receipt: "queued", how: null }));
-  const all = [...taken, ...waiting];
-  const open = all.filter(({ receipt }) => receipt === "queued").length;
-  return all.filter((view, at) => view.receipt === "queued" || at >= all.length - Math.max(open, MAX_SHOWN_DIRECTIVES));
+}
+
+/** Driven time passes between two facts too, while somebody drives. */
+function drivenNow(state: RunState, { row, now }: { row: RunRow; now: number }): number {
+  return row.owner === undefined ? state.elapsed : state.elapsed + Math.max(0, now - state.at);
+}
+
+/** Subtasks belong to their task and are not counted. */
+function tasksOf({ tasks }: RunState): StatusView["tasks"] {
+  if (tasks === undefined) return null;
+  const top = tasks.list.filter(({ depth }) => depth === 0);
+  const current = currentTask(tasks.list)?.task;
+  return {
+    done: top.filter(({ is }) => is === "done" || is === "skipped").length,
+    total: Math.max(top.length, tasks.total - (tasks.list.length - top.length)),
+    current: current === undefined ? null : { id: current.id, text: current.text },
+    suspicions: tasks.suspicions,
+  };
+}
+
+function waitOf({ wait }: RunState, { now }: { now: number }): StatusView["wait"] {
+  if (wait === undefined) return null;
+  const until = waitEnd(wait);
+  return { reason: wait.reason, until, leftMs: until === null ? null : Math.max(0, until - now) };
 }

@@ -20,10 +20,10 @@ import { lockWorkspace } from "../../../workspace/lock.ts";
 import { resumeCommand } from "../../summary.ts";
 import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
+import { loudnessOf } from "../loudness.ts";
 import { refuseFullDisk } from "../start-run.ts";
 import { resolveRun } from "../run-id.ts";
 import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
-import { loudnessOf } from "./run.ts";
 
 /** What may change on a run; everything else was frozen at its start. */
 const CHANGEABLE: readonly SettingName[] = [

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { SETTING_NAMES, type SettingName } from "../../../config/settings.ts";
 import { UsageError } from "../../../errors.ts";
-import type { Loudness } from "../../terminal.ts";
 import { readGoal } from "../goal.ts";
+import { loudnessOf } from "../loudness.ts";
 import { runHere, type RunRequest } from "../run-here.ts";
 import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
 
@@ -94,12 +94,6 @@ function commitPolicy({ commit, currentBranch }: Options, worktree: string | tru
   }
   if (!commit) return "none";
   return currentBranch === true ? "current" : undefined;
-}
-
-export function loudnessOf({ quiet, verbose }: { quiet?: true; verbose?: true }): Loudness {
-  if (quiet === true && verbose === true) throw new UsageError("--quiet contradicts --verbose");
-  if (quiet === true) return "quiet";
-  return verbose === true ? "verbose" : "normal";
 }
 
 const EXAMPLES = `
