@@ -159,7 +159,8 @@ describe("laws of steering", () => {
         const world = makeWorld();
         world.letters = [...given];
         await live(world, spec, acts, { deaths: dying });
-        for (const prompt of world.prompts) for (const { directive } of given) expect(prompt).not.toContain(textOf(directive));
+        for (const prompt of world.prompts)
+          for (const { directive } of given) expect(prompt).not.toContain(textOf(directive));
         for (const { id, directive } of received(world)) {
           const times = world.shown.filter((mark) => marked(mark) === textOf(directive)).length;
           const [how, ...more] = howOf(world, id);

@@ -17,4 +17,3 @@ export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: num
   configure(command, exit);
   return command;
 }
-

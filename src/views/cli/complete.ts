@@ -83,7 +83,8 @@ async function valuesOf(asked: Option | undefined): Promise<string[]> {
 }
 
 function positionals(command: Command, before: readonly string[]): number {
-  return before.filter((word, at) => !word.startsWith("-") && option(command, before[at - 1])?.required !== true).length;
+  return before.filter((word, at) => !word.startsWith("-") && option(command, before[at - 1])?.required !== true)
+    .length;
 }
 
 const takesRun = (command: Command): boolean =>

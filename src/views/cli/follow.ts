@@ -27,7 +27,9 @@ export interface Follow {
 }
 
 export type Followed =
-  { is: "ended"; outcome: Outcome; branch: string | undefined } | { is: "left" } | { is: "not-driven" };
+  | { is: "ended"; outcome: Outcome; branch: string | undefined }
+  | { is: "left" }
+  | { is: "not-driven" };
 
 export async function follow(opened: Opened, { from, once, json, loudness }: Follow): Promise<Followed> {
   const { state, row } = opened;

@@ -9,13 +9,13 @@ const GROUPS: readonly (readonly [title: string, lines: readonly (readonly [name
     [
       ["status watch", "where a run is; follow it live"],
       ["runs logs", "all runs; what the agent said and did"],
-      ["show diff", "one iteration with its verdicts; what was changed"],
+      ["show diff", "one iteration; what was changed"],
     ],
   ],
   [
     "Steer",
     [
-      ["steer answer tasks", "tell the agent something; answer it; its tasks"],
+      ["steer answer tasks", "tell the agent something; answer; its tasks"],
       ["interrupt pause stop", "end the turn; start no new one; end the run"],
       ["model budget", "another model, other limits for a live run"],
     ],
@@ -25,7 +25,7 @@ const GROUPS: readonly (readonly [title: string, lines: readonly (readonly [name
     "Set up",
     [
       ["init config", "write pawl.yaml; show the settings"],
-      ["doctor completion", "is everything here; complete commands in your shell"],
+      ["doctor completion", "is all here; complete words in your shell"],
       ["demo standin", "see it work without a key; a scripted model"],
     ],
   ],
@@ -41,7 +41,7 @@ export function overview(): string {
   const known = (name: string): boolean => Object.hasOwn(COMMANDS, name);
   const lines = GROUPS.flatMap(([title, rows]) =>
     rows.map(([names, words], at) => {
-      const shown = names.split(" ").filter(known).join("  ");
+      const shown = names.split(" ").filter(known).join(" ");
       return `${(at === 0 ? title : "").padEnd(TITLE_CHARS)}${shown.padEnd(NAMES_CHARS)}${words}`;
     }),
   );

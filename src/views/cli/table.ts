@@ -36,7 +36,7 @@ export const COMMANDS = {
   worktrees: { summary: "list or clean pawl's worktrees", load: () => import("./commands/worktrees.ts") },
   memory: { summary: "what has failed: list, show, pin, clear", load: () => import("./commands/memory.ts") },
   doctor: { summary: "check that everything pawl needs is here", load: () => import("./commands/doctor.ts") },
-  config: { summary: "show the settings and where each comes from", load: () => import("./commands/config.ts") },
+  config: { summary: "the settings and where each comes from", load: () => import("./commands/config.ts") },
   init: { summary: "write a pawl.yaml for this repository", load: () => import("./commands/init.ts") },
   completion: {
     summary: "completion of commands, flags and runs for your shell",

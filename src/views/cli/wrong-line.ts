@@ -77,8 +77,9 @@ const OTHER_FLAGS: Readonly<Record<string, string>> = {
   "--watch": "pawl watch [RUN]",
   "--yes": "leave it out: pawl asks nothing here",
   "-y": "leave it out: pawl asks nothing here",
-  "--append-system-prompt": "what is meant for the agent stands behind --: pawl run \"goal\" -- --append-system-prompt \"…\"",
-  "--system-prompt": "what is meant for the agent stands behind --: pawl run \"goal\" -- --system-prompt \"…\"",
+  "--append-system-prompt":
+    'what is meant for the agent stands behind --: pawl run "goal" -- --append-system-prompt "…"',
+  "--system-prompt": 'what is meant for the agent stands behind --: pawl run "goal" -- --system-prompt "…"',
   "--add-dir": 'what is meant for the agent stands behind --: pawl run "goal" -- --add-dir DIR',
 };
 
@@ -110,7 +111,10 @@ export function wrongCommand(argv: readonly string[], commands: readonly string[
       hint: `did you mean: pawl run ${quoted(words.join(" "))}`,
     });
   return new UsageError(`there is no command ${quoted(first)}`, {
-    hint: meant === undefined ? "`pawl --help` lists the commands" : `did you mean: pawl ${[meant, ...rest].map(shellWord).join(" ")}`,
+    hint:
+      meant === undefined
+        ? "`pawl --help` lists the commands"
+        : `did you mean: pawl ${[meant, ...rest].map(shellWord).join(" ")}`,
   });
 }
 
@@ -121,7 +125,7 @@ function wrongFirstFlag(flag: string, rest: readonly string[]): UsageError | und
   const hint =
     goal !== undefined && ["-p", "--print", "--prompt", "--goal"].includes(flag)
       ? `did you mean: pawl run ${quoted(goal)}`
-      : "options stand behind the command, for example: pawl run \"goal\" --check \"npm test\"";
+      : 'options stand behind the command, for example: pawl run "goal" --check "npm test"';
   return new UsageError(`a command is missing before ${flag}`, { hint });
 }
 
@@ -190,5 +194,7 @@ function flagHint(flag: string, { command, flags }: Around): string | undefined 
   const near = nearest(bare, flags);
   if (near !== undefined && (elsewhere === undefined || near.startsWith(bare))) return `did you mean ${near}?`;
   if (elsewhere !== undefined) return elsewhere;
-  return command === "run" ? `\`pawl run --help\` lists the options; what is meant for the agent stands behind --: -- ${bare}` : undefined;
+  return command === "run"
+    ? `\`pawl run --help\` lists the options; what is meant for the agent stands behind --: -- ${bare}`
+    : undefined;
 }

@@ -35,10 +35,11 @@ export function configure(command: Command, exit: (code: number) => void): void 
       const shell = asked ?? basename(process.env["SHELL"] ?? "");
       const script = SCRIPTS[shell];
       if (script === undefined)
-        throw new UsageError(
-          shell === "" ? "which shell?" : `there is no completion for ${JSON.stringify(shell)}`,
-          { hint: `one of: ${Object.keys(SCRIPTS).map((name) => `pawl completion ${name}`).join(", ")}` },
-        );
+        throw new UsageError(shell === "" ? "which shell?" : `there is no completion for ${JSON.stringify(shell)}`, {
+          hint: `one of: ${Object.keys(SCRIPTS)
+            .map((name) => `pawl completion ${name}`)
+            .join(", ")}`,
+        });
       print(script);
       exit(EXIT.ok);
     });

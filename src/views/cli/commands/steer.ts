@@ -60,7 +60,11 @@ function refuseContradictions(words: readonly string[], options: Options): void 
 async function tell(words: readonly string[], options: Options): Promise<number> {
   const { cancel } = options;
   if (cancel !== undefined)
-    return steer(words[0], ({ folded, queued }) => taking(cancel, directiveViews(folded, { queued, all: true })), options);
+    return steer(
+      words[0],
+      ({ folded, queued }) => taking(cancel, directiveViews(folded, { queued, all: true })),
+      options,
+    );
   const { asked, text } = given(words, options);
   const when = options.next === true ? "next" : options.onlyNow === true ? "only-now" : "now";
   const say: Directive = { kind: "say", text: checked(text), when };
