@@ -24,6 +24,7 @@ import { isWithin, userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
+import { refuseUnwritable } from "./state-place.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -70,6 +71,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   refuseSecrets(spec, makeRedact({ environment: env }));
   await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
+  refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved };
 }

@@ -24,6 +24,7 @@ import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
 import { loudnessOf } from "../loudness.ts";
 import { refuseFullDisk } from "../start-run.ts";
+import { refuseUnwritable } from "../state-place.ts";
 import { resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
 import { addSettings, flagsOf, RUN_SETTINGS, sayValue, type Flags } from "../setting-options.ts";
@@ -92,6 +93,7 @@ async function resume(
         hint: `its work is kept: pawl restore ${row.run} --at N --branch NAME, with N of: pawl restore ${row.run} --list`,
       });
     }
+    refuseUnwritable(state.dir);
     refuseFullDisk(state.dir);
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {

@@ -19,7 +19,7 @@ export function configFile({ check, model, found }: Chosen): string {
 # values and where they come from: pawl config show --origin
 
 # When it is done: commands that pawl runs itself, each must exit 0.
-${checksOf(check, others)}
+${checksOf(check, { found, others })}
 
 # A run ends, and can be resumed, when one of these is reached.
 max-iterations: 20
@@ -40,8 +40,11 @@ ${model === undefined ? "# model: claude-opus-5-5   # the agent's own default ot
 `;
 }
 
-function checksOf(check: string | undefined, others: readonly Found[]): string {
-  const name = "tests";
+function checksOf(
+  check: string | undefined,
+  { found, others }: { found: readonly Found[]; others: readonly Found[] },
+): string {
+  const name = found.find(({ command }) => command === check)?.purpose ?? "check";
   if (check === undefined && others.length === 0)
     return '# Without one the best outcome is "claimed": the agent says so, nobody has proved it.\n# checks:\n#   - tests=npm test';
   const lines = others.map(
