@@ -234,4 +234,19 @@ describe("laws of steering", () => {
     expect(end.outcome?.is).toBe("verified");
     expect(world.shown).toEqual(["x"]);
   });
+
+  it.each(["claimed", "exhausted", "stuck", "needs-human", "stopped", "failed"] as const)(
+    "goes on with a run that ended %s once it is reopened, and ends it anew",
+    async (is) => {
+      const world = makeWorld();
+      world.letters = [{ touch: 9, directive: { kind: "stop", when: "now" } }];
+      await live(world, spec, [act(["a"]), act(["b"]), act(["good"], true)]);
+      const last = world.facts.at(-1);
+      if (last?.type !== "run-end") throw new Error("it did not end");
+      last.outcome = { is, rule: "test", reason: "for the test" };
+      const end = await live(world, spec, [act(["a"]), act(["b"]), act(["good"], true)], { reopen: { limits: {} } });
+      expect(world.facts.find((f) => f.type === "run-reopened")).toMatchObject({ was: { is } });
+      expect(end.outcome?.is).toBe("verified");
+    },
+  );
 });

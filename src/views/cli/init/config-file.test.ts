@@ -15,7 +15,9 @@ const FOUND = [
 function settingsOf(chosen: Chosen, { uncommented = false } = {}) {
   const repository = tempDir("init");
   const text = configFile(chosen);
-  const active = uncommented ? text.replaceAll(/^# (?=[a-z-]+:( |$))/gm, "").replaceAll(/^#(?= +- )/gm, "") : text;
+  const active = uncommented
+    ? text.replaceAll(/^# (?!yaml-)(?=[a-z-]+:( |$))/gm, "").replaceAll(/^#(?= +- )/gm, "")
+    : text;
   writeFileSync(join(repository, "pawl.yaml"), active);
   const userDir = join(repository, "none");
   mkdirSync(userDir);
