@@ -42,7 +42,7 @@ export interface Sources {
   userDir: string;
 }
 
-const PROJECT_FILE = "pawl.yaml";
+export const PROJECT_FILE = "pawl.yaml";
 const USER_FILE = "config.yaml";
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** pawl's own variables that are no settings. */
@@ -75,6 +75,12 @@ export function resolveSettings({ flags = {}, env, repository, userDir }: Source
   const resolved = { settings: settings as Resolved["settings"], origins };
   refuseContradictions(resolved);
   return resolved;
+}
+
+/** Flags alone, each read and checked, with nothing of any other source. */
+export function parsedFlags(flags: NonNullable<Sources["flags"]>): Settings {
+  const given = Object.entries(flags) as [SettingName, unknown][];
+  return Object.fromEntries(given.map(([name, value]) => [name, parse(name, value, `--${flagOf(name) ?? name}`)]));
 }
 
 const projectLayer = (path: string): Layer => ({ from: "project", where: () => path, values: readFile(path) });

@@ -101,7 +101,7 @@ function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Pa
   return file === undefined ? {} : { [name]: { file, maxBytes: s["memo-size"] } };
 }
 
-function toChecks(s: Resolved["settings"]): CheckSpec[] {
+export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout">): CheckSpec[] {
   const names = checkNames(s.checks);
   return s.checks.map(({ run, ...said }, at) => ({
     name: names[at] ?? run,

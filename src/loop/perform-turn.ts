@@ -26,6 +26,8 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const { hash, bytes } = await ports.blobs.put(prompt.text);
   // A pause or a stop came while the agent started: nothing has begun yet.
   if (signal.aborted) return;
+  // Words in the prompt were taken back meanwhile: it is made again without them.
+  if (directives.some((id) => state.directives.get(id)?.delivered !== undefined)) return;
   const turn = state.turns + 1;
   const uuid = ports.uuid();
   const start: NewFact = {

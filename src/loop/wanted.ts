@@ -123,7 +123,9 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
     }
     case "cancel":
       return deliver(
-        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK ? "taken back" : "too late",
+        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK
+          ? "took it back"
+          : "too late: it is on its way, or there",
       );
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;

@@ -59,6 +59,8 @@ export interface World {
   /** Those of each snapshot. */
   memosAt: Map<number, Map<string, string>>;
   ids: number;
+  /** Letters that came. */
+  posted: number;
   epoch: number;
   /** A driver waited for nothing at all. */
   hung: boolean;
@@ -97,6 +99,7 @@ export function makeWorld(): World {
     quick: false,
     memosAt: new Map(),
     ids: 0,
+    posted: 0,
     epoch: 0,
     hung: false,
   };
@@ -186,7 +189,7 @@ export function portsOf(
   const post = (given: Directive): void => {
     const isMeant = given.kind === "answer" && given.question === ANY_QUESTION;
     const directive = isMeant ? { ...given, question: openQuestion(world) ?? ANY_QUESTION } : given;
-    world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
+    world.inbox.push({ id: `d${(world.posted += 1)}`, directive });
     ringInbox();
   };
   const postDue = (): void => {

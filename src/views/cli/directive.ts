@@ -16,12 +16,14 @@ import { resolveRun, runsHere } from "./run-id.ts";
 
 const DEFAULT_WAIT_S = 60;
 const MAX_WAIT_S = 86_400;
+/** Without --wait: long enough for a driver that is not busy to answer. */
+const SHORT_WAIT_S = 2;
 const MS_PER_SECOND = 1_000;
 
 export interface SteerOptions {
   json?: boolean;
-  /** Seconds; true: the default. */
-  wait?: number | true;
+  /** Seconds; true: the default; false: not at all; undefined: shortly. */
+  wait?: number | boolean;
 }
 
 /** The options every steering command has. */
@@ -29,9 +31,10 @@ export function steering(command: Command): Command {
   return command
     .option(
       "--wait [seconds]",
-      `until it is delivered, and for words until they are answered (${DEFAULT_WAIT_S} s)`,
+      `wait until it is delivered, and for words until they are answered (${DEFAULT_WAIT_S} s)`,
       waitTime,
     )
+    .option("--no-wait", `do not wait at all; otherwise ${SHORT_WAIT_S} s for the receipt`)
     .option("--json", "the receipt as one object on stdout");
 }
 
@@ -50,10 +53,16 @@ interface Delivered {
   ended: boolean;
 }
 
+interface About {
+  folded: RunState;
+  queued: readonly Receipt[];
+  driven: boolean;
+}
+
 /** Returns the exit code: 0 when queued, and with `--wait` when it came to its last state in time, else 1. */
 export async function steer(
   asked: string | undefined,
-  wanted: Directive | ((read: { folded: RunState; driven: boolean }) => Directive),
+  wanted: Directive | ((about: About) => Directive),
   options: SteerOptions,
 ): Promise<number> {
   return withState(async (state) => {
@@ -61,18 +70,37 @@ export async function steer(
     const folded = fold(await state.journal.read(row.run));
     refuseEnded(folded);
     const driven = row.owner !== undefined;
-    const directive = typeof wanted === "function" ? wanted({ folded, driven }) : wanted;
+    const about = { folded, queued: await state.inbox.queued(row.run), driven };
+    const directive = typeof wanted === "function" ? wanted(about) : wanted;
     const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
-    const waited =
-      options.wait === undefined || !driven
-        ? undefined
-        : await watch(state, { row, receipt, seconds: options.wait === true ? DEFAULT_WAIT_S : options.wait });
-    const result = waited ?? { receipt: "queued" as const, how: null, ended: false };
+    const until = patience(directive, options);
+    const result =
+      until === undefined || !driven
+        ? { receipt: "queued" as const, how: null, ended: false }
+        : await watch(state, { row, receipt, until });
     tell({ row, receipt, result, driven, json: options.json ?? false });
-    const enough = options.wait === undefined || result.receipt === finalReceipt(directive);
-    return enough ? EXIT.ok : EXIT.unverified;
+    if (cameToNothing(result)) return EXIT.unverified;
+    const must = options.wait !== undefined && options.wait !== false;
+    return must && result.receipt !== finalReceipt(directive) ? EXIT.unverified : EXIT.ok;
   });
 }
+
+interface Until {
+  seconds: number;
+  state: ReceiptState;
+}
+
+/** Words for the next prompt are not waited for unless asked: the running turn may take an hour. */
+function patience(directive: Directive, { wait }: SteerOptions): Until | undefined {
+  if (wait === false) return undefined;
+  if (wait === undefined)
+    return directive.kind === "say" && directive.when === "next"
+      ? undefined
+      : { seconds: SHORT_WAIT_S, state: "delivered" };
+  return { seconds: wait === true ? DEFAULT_WAIT_S : wait, state: finalReceipt(directive) };
+}
+
+const cameToNothing = ({ how }: Delivered): boolean => how !== null && /^(not said|too late)/.test(how);
 
 /** Without a name: the one run of this repository that is driven now, else its newest. */
 async function liveRun({ journal }: State, asked: string | undefined): Promise<RunRow> {
@@ -93,19 +121,18 @@ function refuseEnded({ run, outcome }: RunState): void {
   throw new UsageError(`run ${run} has ended: ${outcome.is}`, {
     hint:
       outcome.is === "verified"
-        ? 'it is verified and cannot be reopened; start another with `pawl run "…"`'
-        : `reopen it with \`pawl resume ${run}\``,
+        ? 'it is verified and cannot be reopened; start another: pawl run "…"'
+        : `reopen it first: pawl resume ${run}`,
   });
 }
 
-/** Follows the facts until the directive has come to its last state, the run has ended, or the time is over. */
+/** Follows the facts until the directive has come that far, the run has ended, or the time is over. */
 async function watch(
   { journal }: State,
-  { row, receipt, seconds }: { row: RunRow; receipt: Receipt; seconds: number },
+  { row, receipt, until }: { row: RunRow; receipt: Receipt; until: Until },
 ): Promise<Delivered> {
-  const last = finalReceipt(receipt.directive);
   const seen: Delivered = { receipt: "queued", how: null, ended: false };
-  const signal = AbortSignal.timeout(seconds * MS_PER_SECOND);
+  const signal = AbortSignal.timeout(until.seconds * MS_PER_SECOND);
   for await (const fact of journal.follow(row.run, { from: row.lastSeq + 1, signal })) {
     if (fact.type === "directive-delivered" && fact.id === receipt.id) {
       seen.receipt = "delivered";
@@ -115,7 +142,7 @@ async function watch(
     } else if (fact.type === "run-end") {
       seen.ended = true;
     }
-    if (seen.receipt === last || seen.ended) break;
+    if (seen.receipt === until.state || seen.ended || cameToNothing(seen)) break;
   }
   return seen;
 }
@@ -133,6 +160,8 @@ function tell({ row: { run }, receipt, result, driven, json }: Told): void {
   if (json) printJson({ v: 1, run, id, directive, receipt: result.receipt, how: result.how, driven });
   else print(`${id} ${result.receipt}${result.how === null ? "" : ` (${result.how})`}`);
   note(`${run}: ${directiveWords(directive)}`);
-  if (!driven) note(`nobody drives this run now; it is taken up with \`pawl resume ${run}\``);
+  if (!driven) note(`nobody drives this run now; it is taken up with: pawl resume ${run}`);
   else if (result.ended && result.receipt === "queued") note("the run ended before it was delivered");
+  else if (result.receipt === "queued" && directive.kind === "say")
+    note(`not said yet; where it is: pawl steer ${run} --list; to take it back: pawl steer ${run} --cancel ${id}`);
 }

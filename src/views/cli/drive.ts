@@ -1,5 +1,4 @@
 /** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
-import { styleText } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
@@ -11,7 +10,8 @@ import type { Base, Ports, TraceLine } from "../../ports.ts";
 import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
-import { terminalView, type Loudness, type RunView } from "../terminal.ts";
+import type { Loudness, RunView } from "../terminal.ts";
+import { runView } from "./run-view.ts";
 import { watchSignals } from "./signals.ts";
 
 /** Counted for the summary; a longer diff is told as "at least". */
@@ -44,14 +44,7 @@ export async function driveHere({
   // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
   setFlagsFromString("--semi-space-growth-factor=1");
   const composed = await composeForRun({ run, env, state, start });
-  const view = terminalView({
-    write: note,
-    live: process.stderr.isTTY,
-    colour: styleText("red", "x", { stream: process.stderr }) !== "x",
-    loudness: json && loudness !== "verbose" ? "quiet" : loudness,
-    redact: state.redact,
-    now: () => Date.now(),
-  });
+  const view = runView({ json, loudness, redact: state.redact });
   const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
   try {
     const ended = await drive({

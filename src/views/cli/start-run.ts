@@ -26,6 +26,7 @@ import { oneLine } from "../plain.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
 import { taskFile } from "./task-file.ts";
+import { refuseUnwritable } from "./state-place.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -81,6 +82,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   refuseSecrets(spec, makeRedact({ environment: env }));
   await checkAgent(spec, env);
   refuseMissingCommands(spec, env);
+  refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
 }

@@ -17,6 +17,7 @@ export const COMMANDS = {
     summary: "go on with a run: un-pause it, drive it again, or reopen it",
     load: () => import("./commands/resume.ts"),
   },
+  watch: { summary: "follow a run live, from any terminal", load: () => import("./commands/watch.ts") },
   status: { summary: "where a run is", load: () => import("./commands/status.ts") },
   runs: { summary: "all runs", load: () => import("./commands/runs.ts") },
   logs: { summary: "what the agent said and did, and the facts", load: () => import("./commands/logs.ts") },
@@ -43,7 +44,12 @@ export const COMMANDS = {
   worktrees: { summary: "list or clean pawl's worktrees", load: () => import("./commands/worktrees.ts") },
   memory: { summary: "what has failed: list, show, pin, clear", load: () => import("./commands/memory.ts") },
   doctor: { summary: "check that everything pawl needs is here", load: () => import("./commands/doctor.ts") },
-  config: { summary: "show the settings and where each comes from", load: () => import("./commands/config.ts") },
+  config: { summary: "the settings and where each comes from", load: () => import("./commands/config.ts") },
+  init: { summary: "write a pawl.yaml for this repository", load: () => import("./commands/init.ts") },
+  completion: {
+    summary: "completion of commands, flags and runs for your shell",
+    load: () => import("./commands/completion.ts"),
+  },
   standin: { summary: "serve a scripted model on loopback", load: () => import("./commands/standin.ts") },
   demo: { summary: "the whole thing in a minute, on a scripted model", load: () => import("./commands/demo.ts") },
 } satisfies Record<string, Entry>;
