@@ -103,7 +103,11 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
-    hook: hooks.hookRunner({ cwd: spec.workspace.path, environment: environmentIn(checkHome) }),
+    hook: hooks.hookRunner({
+      cwd: spec.workspace.path,
+      environment: { ...environmentIn(checkHome), PAWL_HOME: state.dir },
+      redact: state.redact,
+    }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
     agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Yaml from "yaml";
 import { UsageError } from "./errors.ts";
+import { refuseHooks } from "./config/hooks.ts";
 import { nearest } from "./config/nearest.ts";
 import {
   DEFAULTS,
@@ -45,7 +46,7 @@ const PROJECT_FILE = "pawl.yaml";
 const USER_FILE = "config.yaml";
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** pawl's own variables that are no settings. */
-const NOT_SETTINGS: ReadonlySet<string> = new Set(["PAWL_HOME", "PAWL_FAULT", "PAWL_RUN", "PAWL_PROC"]);
+const NOT_SETTINGS: ReadonlySet<string> = new Set(["PAWL_HOME", "PAWL_FAULT", "PAWL_RUN", "PAWL_PROC", "PAWL_HOOK"]);
 
 interface Layer {
   from: Origin["from"];
@@ -159,6 +160,7 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "commit",
       `branch ${s.branch} contradicts ${s.commit === "none" ? "no commits" : "committing on the current branch"}`,
     );
+  refuseHooks(s.hooks);
   const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });

@@ -293,12 +293,16 @@ export const factSchema = z.discriminatedUnion("type", [
     turn: count.nullable(),
     /** Driven time after which policy answers; null: it waits for a person. */
     untilElapsed: ms.nullable(),
+    /** The point of the loop that waits for it, so that it is asked once; a turn's own questions have none. */
+    about: z.string().optional(),
   }),
   fact("human-answered", {
     question: z.string(),
     text: z.string(),
     /** `turn-ended`: the turn that waited is over. */
     by: z.enum(["person", "policy", "timeout", "turn-ended"]),
+    /** Whose words they are. */
+    directive: z.string().optional(),
   }),
   /** The task file as it was after a turn or a person's edit. */
   fact("tasks-recorded", {

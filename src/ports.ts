@@ -165,8 +165,8 @@ export type AgentEvent =
   /** The text of a directive given by `say` is in a request to the model. */
   | { type: "delivered"; directive: string }
   /**
-   * The agent waits for a person: may it use a tool, or which way. Until it is answered there is no idle time. Only with
-   * an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
+   * The agent waits for a person: may it use a tool, or which way. Until it is answered neither idle nor turn time
+   * passes. Only with an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
    */
   | { type: "asked"; question: string; kind: "permission" | "question"; text: string; options: string[] }
   | { type: "retry"; attempt: number; delayMs: number; status: number | null }

@@ -1,8 +1,17 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
-import { runSpecSchema, type AgentSpec, type CheckSpec, type HookSpec, type Limits, type RunSpec } from "../spec.ts";
+import {
+  runSpecSchema,
+  type AgentSpec,
+  type CheckSpec,
+  type HookSpec,
+  type Limits,
+  type Rung,
+  type RunSpec,
+} from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
-import type { Settings } from "./settings.ts";
+import { hookNames } from "./hooks.ts";
+import { DEFAULTS, SETTINGS, type Settings } from "./settings.ts";
 
 export interface RunAbout {
   run: string;
@@ -53,7 +62,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
     minIterations: s["min-iterations"] ?? Math.min(checks.length === 0 ? 2 : 1, s["max-iterations"]),
     maxErrors: s["max-errors"],
     limits: toLimits(s),
-    struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: s.ladder },
+    struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: toLadder(s) },
     waits: { backoffBaseMs: s.backoff, backoffMaxMs: s["max-backoff"], limitCapMs: s["limit-cap"] },
     environment: about.environment,
   };
@@ -65,9 +74,16 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
 
 const HOOK_TIMEOUT_MS = 30_000;
 
+/** Where people may be asked, they are before it is given up; a ladder of one's own is left alone. */
+function toLadder({ questions, ladder }: Resolved["settings"]): Rung[] {
+  if (questions !== "ask" || ladder !== DEFAULTS.ladder) return [...ladder];
+  return ladder.flatMap((rung) => (rung === "stop" ? ["ask" as const, rung] : [rung]));
+}
+
 function toHooks(s: Resolved["settings"]): HookSpec[] {
-  return s.hooks.map(({ name, on, run, policy, prompt, timeout }, at) => ({
-    name: name ?? `hook ${at + 1}`,
+  const names = hookNames([...s.hooks]);
+  return s.hooks.map(({ on, run, policy, prompt, timeout }, at) => ({
+    name: names[at] ?? "",
     on: [...on],
     command: run,
     policy: policy ?? "warn",
@@ -77,7 +93,9 @@ function toHooks(s: Resolved["settings"]): HookSpec[] {
 }
 
 function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Partial<RunSpec>, "notes" | "knowledge"> {
-  const file = s[name];
+  // Who pauses after errors says why in the notes.
+  const needed = name === "notes" && s["on-errors"] === "pause" ? SETTINGS.notes.bare : undefined;
+  const file = s[name] ?? needed;
   return file === undefined ? {} : { [name]: { file, maxBytes: s["memo-size"] } };
 }
 

@@ -1,5 +1,7 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
 import type { FactOf, NewFact, Outcome, Verdict } from "../events.ts";
+import type { HookEvent, HookSpec } from "../spec.ts";
+import type { Answer } from "./questions.ts";
 import type { RunState } from "./state.ts";
 
 export interface Now {
@@ -31,6 +33,9 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "tell"; directive: string; text: string }
   | { do: "switch-model"; directive: string; model: string }
   | { do: "deliver"; directive: string; how: string }
+  | ({ do: "ask"; about: string } & Pick<FactOf<"human-requested">, "kind" | "text" | "options" | "untilElapsed">)
+  | { do: "answer"; question: string; answer: Answer }
+  | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined }
   | { do: "end"; outcome: Outcome }
 );
 

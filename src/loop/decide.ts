@@ -6,12 +6,12 @@ import type { Outcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
+import { decisionPoint, endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
+import { questionAbout } from "./questions.ts";
+import { neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
-
-/** Turn failures that never heal by trying again. */
-const FATAL: ReadonlySet<string> = new Set(["login", "model", "billing", "refused"]);
 
 type Draft = Omit<DecisionBody, "type" | "iteration" | "numbers"> & { numbers?: Record<string, number> };
 
@@ -62,17 +62,22 @@ export const stopOutcome = (when: "now" | "after"): Outcome => ({
 });
 
 export function isFatal(lane: LaneState, maxErrors: number): boolean {
-  const outcome = lane.ended?.outcome;
-  return (outcome?.is === "failed" && FATAL.has(outcome.kind)) || lane.errorsInRow >= maxErrors;
+  return neverHeals(lane.ended?.outcome) || lane.errorsInRow >= maxErrors;
 }
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
   if (lane.conflict !== undefined) return ending(branchMoved(lane.conflict));
   if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
+  const blocked = troubleOutcome(state);
+  if (blocked !== undefined) return ending(blocked);
   const outcome = lane.ended?.outcome;
   if (outcome === undefined) return undefined;
-  if (outcome.is === "failed" && FATAL.has(outcome.kind))
-    return end("failed", `agent:${outcome.kind}`, outcome.message);
+  if (outcome.is === "failed" && neverHeals(outcome)) return end("failed", `agent:${outcome.kind}`, outcome.message);
+  if (errorsPause(state, lane)) {
+    const reason = `${lane.errorsInRow} turns in a row failed; the last: ${sayOutcome(outcome)}`;
+    const ended = endedBy(questionAbout(state, errorsPoint(lane)), { rule: "agent:errors", reason });
+    return state.stop !== undefined || ended === undefined ? undefined : ending(ended, { errors: lane.errorsInRow });
+  }
   if (lane.errorsInRow >= state.spec.maxErrors) {
     return end(
       "failed",
@@ -84,22 +89,6 @@ function fatal(state: RunState, lane: LaneState): Draft | undefined {
     );
   }
   return undefined;
-}
-
-function sayOutcome(outcome: NonNullable<LaneState["ended"]>["outcome"]): string {
-  switch (outcome.is) {
-    case "failed":
-    case "limited":
-      return outcome.message;
-    case "cut":
-      return outcome.reason;
-    case "timeout":
-      return outcome.which === "idle" ? "no sign of life from the agent" : "the turn took too long";
-    case "interrupted":
-      return `interrupted by ${outcome.by}`;
-    case "done":
-      return "done";
-  }
 }
 
 function stopped(state: RunState): Draft | undefined {
@@ -147,7 +136,10 @@ function finished(state: RunState, lane: LaneState): Draft | undefined {
     unsure?.verdict?.is === "unverifiable" &&
     required.every(({ verdict }) => verdict?.is === "pass" || verdict?.is === "unverifiable")
   ) {
-    return end("needs-human", "unverifiable", `check ${unsure.check.name} could not judge: ${unsure.verdict.reason}`);
+    return settle(state, lane, {
+      rule: "unverifiable",
+      reason: `check ${unsure.check.name} could not judge: ${unsure.verdict.reason}`,
+    });
   }
   if (!required.every(({ verdict }) => verdict?.is === "pass")) return undefined;
   const suspicions = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
@@ -155,6 +147,21 @@ function finished(state: RunState, lane: LaneState): Draft | undefined {
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const passed = required.map(({ check }) => check.name).join(", ");
   return end("verified", "all-required-pass", `${passed} passed on the delivered tree`, { checks: required.length });
+}
+
+/** What only a person can: where one is asked the loop waits; otherwise, or without an answer in time, the run ends. */
+function settle(
+  state: RunState,
+  lane: LaneState,
+  { rule, reason, numbers }: { rule: string; reason: string; numbers?: Record<string, number> },
+): Draft {
+  if (state.spec.agent.ask.questions === "deny") return end("needs-human", rule, reason, numbers);
+  if (state.stop !== undefined) return ending(stopOutcome(state.stop));
+  const asked = questionAbout(state, decisionPoint(lane, rule));
+  const counted = numbers === undefined ? {} : { numbers };
+  if (asked?.answer === undefined) return { rule, next: "ask", reason, ...counted };
+  const ended = endedBy(asked, { rule, reason });
+  return ended === undefined ? { rule, next: "continue", reason, ...counted } : ending(ended, numbers);
 }
 
 function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefined {
@@ -189,7 +196,7 @@ function struggle(state: RunState, lane: LaneState): Draft | undefined {
   // Going to and fro is seen in one look; everything else has to last.
   const lasting = signals.filter((s) => s === "oscillation" || lane.track.signals[s] + 1 >= patience);
   const rung = lasting.length === 0 ? undefined : climb(state, lane, lasting);
-  if (blocked === undefined || rung?.next === "end" || rung?.next === "restore") return rung;
+  if (blocked === undefined || rung?.next === "end" || rung?.next === "ask" || rung?.next === "restore") return rung;
   const putBack = `this approach (${blocked.id}: ${blocked.summary}) has failed ${blocked.failures} times; its change was put back. Take a different one.`;
   return {
     rule: "approach-blocked",
@@ -244,7 +251,7 @@ function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
         numbers,
       };
     case "ask":
-      return end("needs-human", "struggle:ask", why, numbers);
+      return settle(state, lane, { rule: "struggle:ask", reason: why, numbers });
     case "stop":
       return end("stuck", "struggle:stop", why, numbers);
   }

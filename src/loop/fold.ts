@@ -5,7 +5,7 @@
 import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
 import { deliver, receive } from "./fold-directives.ts";
-import { recordHook } from "./hooks.ts";
+import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { emptyTrack, trackDecision, trackIteration } from "./progress.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
@@ -59,6 +59,8 @@ function step(state: RunState, fact: Fact): void {
       return reopen(state, fact);
     case "lease-changed":
       state.epoch = fact.epoch;
+      if (state.driven) state.resumed = fact;
+      state.driven = true;
       return;
     case "lane-start":
     case "lane-end":
@@ -133,6 +135,8 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
   delete state.stop;
+  delete state.hooks.trouble;
+  state.resumed = fact;
   state.paused = false;
   state.reopened += 1;
   state.limits = { ...state.limits, ...fact.limits };
@@ -178,6 +182,7 @@ const isSound = (outcome: TurnOutcome): boolean =>
 
 function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
   const session = lane.session;
+  if (fact.usage.requests > 0 && lane.open !== undefined) heardHooks(state, lane.open.fact);
   delete lane.open;
   lane.ended = fact;
   lane.lastText = fact.text;
@@ -226,6 +231,7 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
+  state.hooks.touched = false;
   if (lane.head === undefined) {
     lane.baseTree = fact.tree;
     lane.acceptedTree = fact.judged;

@@ -6,6 +6,7 @@ import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
+import { requested } from "./perform-people.ts";
 import { joinParts } from "./prompt.ts";
 import { pendingSays, type RunState } from "./state.ts";
 
@@ -56,7 +57,14 @@ function announce(
 ): Pick<Streamed, "begin" | "finish"> {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const mine = { session, turn, delivered: new Map<string, () => void>(), begun: begun.promise, ended: ended.promise };
+  const mine: RunningTurn = {
+    session,
+    turn,
+    delivered: new Map(),
+    asked: new Map(),
+    begun: begun.promise,
+    ended: ended.promise,
+  };
   running.set(lane, mine);
   return {
     begin: begun.resolve,
@@ -209,10 +217,11 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }
+        case "asked":
+          return [heard(hands, { lane, turn, event })];
         case "text":
         case "thinking":
         case "tool-end":
-        case "asked":
         case "retry":
         case "notice":
         case "turn-end":
@@ -220,6 +229,19 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
       }
     },
   };
+}
+
+/** The agent waits for a person. */
+function heard(
+  hands: Hands,
+  { lane, turn, event }: { lane: string; turn: number; event: Extract<AgentEvent, { type: "asked" }> },
+): NewFact {
+  const { run, running } = hands;
+  const { kind, text, options } = event;
+  const untilElapsed = run.now().elapsed + run.state.spec.agent.ask.timeoutMs;
+  const fact = requested(hands, { lane, kind, text, options, turn, untilElapsed });
+  running.get(lane)?.asked.set(fact.question, { question: event.question, options });
+  return fact;
 }
 
 const callHash = (name: string, input: unknown): string =>

@@ -9,7 +9,7 @@ import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
-import type { QuestionState } from "./questions.ts";
+import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
@@ -132,6 +132,10 @@ export interface RunState {
   at: number;
   elapsed: number;
   epoch: number;
+  /** Somebody has driven it. */
+  driven: boolean;
+  /** How this driver took over a run that had been driven before. */
+  resumed?: FactOf<"lease-changed"> | FactOf<"run-reopened">;
   outcome?: Outcome;
   reopened: number;
   limits: Limits;
@@ -151,6 +155,8 @@ export interface RunState {
   directives: Map<string, DirectiveState>;
   memory: FailureMemory;
   questions: Map<string, QuestionState>;
+  /** Of all that were ever asked. */
+  asked: number;
   /** Once the task file has been read. */
   tasks?: TaskState;
   hooks: HookState;
@@ -178,6 +184,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     at: fact.at,
     elapsed: fact.elapsed,
     epoch: fact.epoch,
+    driven: false,
     reopened: 0,
     limits: fact.spec.limits,
     model: fact.spec.agent.model,
@@ -192,6 +199,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     directives: new Map(),
     memory: emptyMemory(),
     questions: new Map(),
+    asked: 0,
     hooks: noHooks(),
     recent: [],
   };
@@ -251,9 +259,7 @@ export function pendingSays(state: RunState): { id: string; text: string }[] {
   const says = [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
     if (delivered !== undefined) return [];
     if (directive.kind === "say" && directive.when !== "only-now") return [{ id, text: directive.text }];
-    if (directive.kind === "answer")
-      return [{ id, text: `Answer to your question ${directive.question}: ${directive.text}` }];
-    return [];
+    return directive.kind === "answer" && isForPrompt(state, { id, directive }) ? [{ id, text: directive.text }] : [];
   });
   const tooMany = says.findIndex(({ text }, n) => (left -= Buffer.byteLength(text)) < 0 && n > 0);
   return tooMany === -1 ? says : says.slice(0, tooMany);

@@ -6,6 +6,7 @@ import type { Action, Now, Recipe } from "./actions.ts";
 import { throttledUntil } from "./budget.ts";
 import { TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
+import { answerReceipt, deadlineOf, openQuestions, questionActions } from "./questions.ts";
 import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
 
 export interface Wanted {
@@ -27,7 +28,7 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   const lane = MAIN_LANE;
   const prepared = [...state.lanes.values()].some((l) => l.head !== undefined);
   if (!prepared) return [{ do: "prepare", key: "prepare", lane, why: "first effect of a run" }];
-  const receipts = directiveActions(state);
+  const receipts = [...directiveActions(state), ...questionActions(state, now)];
   if (state.wait !== undefined) {
     const over = waitOver(state, now);
     return over === undefined
@@ -104,6 +105,7 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
         text: directive.text,
       };
     case "answer":
+      return answerReceipt(state, { id, directive, lane });
     case "task-add":
     case "task-mark":
       return undefined;
@@ -145,8 +147,10 @@ function interruption(state: RunState, turn: number | null): string {
 }
 
 function wakeAt(state: RunState): Wanted["wakeAt"] {
-  const times = [state.wait?.untilElapsed ?? null, state.limits.drivenMs ?? null].filter((t) => t !== null);
-  return { wall: state.wait?.until ?? null, elapsed: times.length === 0 ? null : Math.min(...times) };
+  const answers = openQuestions(state).map((open) => deadlineOf(state, open));
+  const times = [state.wait?.untilElapsed ?? Infinity, state.limits.drivenMs ?? Infinity, ...answers];
+  const next = Math.min(...times);
+  return { wall: state.wait?.until ?? null, elapsed: next === Infinity ? null : next };
 }
 
 function because(state: RunState, now: Now): string {

@@ -5,6 +5,7 @@
 import type { PromptPart, Recipe, TurnAction } from "../loop/actions.ts";
 import { promiseTag } from "../loop/claim.ts";
 import { judged } from "../loop/decide.ts";
+import { hookWords } from "../loop/hooks.ts";
 import { iterate } from "../loop/iterate.ts";
 import { BLOCK_AFTER_FAILURES, type Lesson } from "../loop/memory.ts";
 import { lastJudgement } from "../loop/prompt.ts";
@@ -28,6 +29,7 @@ export const runRecipe: Recipe = {
       { name: "goal", text: `## Goal\n\n${state.spec.goal}`, capBytes: opening ? 32 * KIB : 2 * KIB },
       { name: "verdicts", text: verdicts(state, last), capBytes: 12 * KIB },
       { name: "decision", text: decision(last), capBytes: 2 * KIB },
+      { name: "hooks", text: hookWords(state), capBytes: 8 * KIB },
       { name: "failure-memory", text: memory(state), capBytes: 8 * KIB },
       { name: "hand-off", text: opening ? handOff(state, lane) : "", capBytes: 6 * KIB },
       { name: "rules", text: opening ? rules(state) : reminder(state), capBytes: 4 * KIB },

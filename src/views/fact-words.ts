@@ -62,7 +62,12 @@ export function factWords(fact: Fact): string | undefined {
     case "human-requested":
       return `question ${short(fact.question)}: ${short(fact.text)}`;
     case "human-answered":
-      return `answer to ${short(fact.question)}: ${short(fact.text)}`;
+      return `answer to ${short(fact.question)}${fact.by === "person" ? "" : ` (${fact.by})`}: ${short(fact.text)}`;
+    case "hook-end": {
+      const end = fact.ok ? "done" : `FAILED${fact.exitCode === null ? "" : ` with ${fact.exitCode}`}`;
+      const said = fact.output.trim() === "" ? "" : `: ${short(fact.output.trim())}`;
+      return `hook ${short(fact.hook)} at ${fact.on} ${end} in ${seconds(fact.durationMs)}${said}`;
+    }
     case "wait-start":
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":

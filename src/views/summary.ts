@@ -4,7 +4,9 @@ import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import type { CheckSpec } from "../spec.ts";
 import { cost, counted, duration, grouped } from "./cli/format.ts";
 import { verdictWords } from "./fact-words.ts";
+import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
+import { answerCommand } from "./question-words.ts";
 
 const MAX_CHARS = 300;
 const SHORT_OID_CHARS = 10;
@@ -125,8 +127,10 @@ function nextCommands(state: RunState): [string, string][] {
     isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
       ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
       : [];
+  const open = outcome === undefined ? openQuestions(state).filter(({ turn }) => turn === null) : [];
+  const answers = open.map((one): [string, string] => [answerCommand(run, one), short(`${one.question}: ${one.text}`)]);
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
-  return [...look, ...merge, ...resume];
+  return [...look, ...merge, ...answers, ...resume];
 }
 
 /** Safe to paste into a shell, whatever a branch is called. */

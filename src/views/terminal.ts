@@ -9,6 +9,7 @@ import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
 import { factWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
+import { leftMs, questionText } from "./question-words.ts";
 import { traceWords } from "./trace-words.ts";
 
 const HEARTBEAT_MS = 60_000;
@@ -54,7 +55,8 @@ export function terminalView({ write, live, colour, loudness, redact, now }: Ter
   return {
     fact(fact, state) {
       doing = doingAfter(fact) ?? doing;
-      if (loudness === "quiet") return;
+      // Whoever wants silence is told all the same that he is waited for.
+      if (loudness === "quiet" && fact.type !== "human-requested") return;
       const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
       if (told !== undefined) line(told.text, told.style);
     },
@@ -98,8 +100,11 @@ function doingAfter(fact: Fact): string | undefined {
       return `running check ${oneLine(fact.check, { max: MAX_REASON_CHARS })}`;
     case "wait-start":
       return `waiting: ${oneLine(fact.reason, { max: MAX_REASON_CHARS })}`;
+    case "human-requested":
+      return `waiting for a person: ${oneLine(fact.text, { max: MAX_REASON_CHARS })}`;
     case "wait-end":
     case "turn-end":
+    case "human-answered":
       return "working";
     default:
       return undefined;
@@ -134,10 +139,18 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return fact.swept === 0
         ? undefined
         : { text: `ended ${counted(fact.swept, "process")} that an earlier driver left behind`, style: "yellow" };
+    case "human-requested": {
+      const open = state.questions.get(fact.question);
+      if (open === undefined) return undefined;
+      const text = questionText(state.run, open, { left: leftMs(state, open, fact.elapsed) });
+      return { text: indented(text), style: "yellow" };
+    }
+    case "hook-end":
+      return fact.ok ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-restored":
     case "directive-received":
     case "directive-delivered":
-    case "human-requested":
+    case "human-answered":
     case "wait-start":
     case "wait-end":
     case "run-reopened":

@@ -64,8 +64,7 @@ const received = (world: World): FactOf<"directive-received">[] =>
   world.facts.filter((f) => f.type === "directive-received");
 const deliveredIds = (world: World): string[] =>
   world.facts.flatMap((f) => (f.type === "directive-delivered" ? [f.id] : []));
-const textOf = (directive: Directive): string | undefined =>
-  directive.kind === "say" || directive.kind === "answer" ? directive.text : undefined;
+const textOf = (directive: Directive): string | undefined => (directive.kind === "say" ? directive.text : undefined);
 
 const spec = makeSpec({ maxErrors: 9, limits: { iterations: 5 } });
 

@@ -5,13 +5,16 @@
  */
 import { createHash } from "node:crypto";
 import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
-import type { Ports } from "../../src/ports.ts";
-import type { RunSpec } from "../../src/spec.ts";
+import type { HookResult, Ports, Reply } from "../../src/ports.ts";
+import type { HookSpec, RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 import { plainSpec } from "./spec.ts";
 
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
+
+/** In an answer: the question that is open when it is given. */
+export const ANY_QUESTION = "any";
 
 /** A directive that someone gives at the n-th touch of the world, or when nothing happens any more. */
 export interface Letter {
@@ -46,6 +49,13 @@ export interface World {
   faulted: Map<number, number>;
   /** Text files beside the lines, by path. */
   memos: Map<string, string>;
+  /** What the agent was answered, by its own name of the question. */
+  replies: { question: string; reply: Reply }[];
+  /** Every start of a hook, with the type of fact it got. */
+  hooked: { hook: string; on: string }[];
+  hookResult: (hook: HookSpec, runs: number) => Partial<HookResult>;
+  /** People answer before time passes. */
+  quick: boolean;
   ids: number;
   epoch: number;
   /** A driver waited for nothing at all. */
@@ -78,6 +88,10 @@ export function makeWorld(): World {
     trees: new Map(),
     faulted: new Map(),
     memos: new Map(),
+    replies: [],
+    hooked: [],
+    hookResult: () => ({}),
+    quick: false,
     ids: 0,
     epoch: 0,
     hung: false,
@@ -154,7 +168,9 @@ export function portsOf(
     return result;
   };
   let ringInbox = (): void => undefined;
-  const post = (directive: Directive): void => {
+  const post = (given: Directive): void => {
+    const isMeant = given.kind === "answer" && given.question === ANY_QUESTION;
+    const directive = isMeant ? { ...given, question: openQuestion(world) ?? ANY_QUESTION } : given;
     world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
     ringInbox();
   };
@@ -192,6 +208,8 @@ export function portsOf(
         if (signal.aborted) return;
         await touch(() => {
           if (signal.aborted) return;
+          const letter = world.quick && openQuestion(world) !== undefined ? world.letters.shift() : undefined;
+          if (letter !== undefined) return post(letter.directive);
           world.wall += ms;
           world.mono += ms;
         });
@@ -242,6 +260,8 @@ export function portsOf(
               const letter = world.letters.shift();
               if (letter !== undefined) post(letter.directive);
               else if (isPaused(world)) post({ kind: "resume" });
+              else if (openQuestion(world) !== undefined)
+                post({ kind: "answer", question: openQuestion(world) ?? "", text: "go on" });
               else if (!signal.aborted && !isDead) {
                 world.hung = true;
                 isDead = true;
@@ -311,7 +331,12 @@ export function portsOf(
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),
       close: async () => undefined,
     },
-    hook: async () => await touch(() => ({ ok: true, exitCode: 0, durationMs: 1, output: "" })),
+    hook: async (hook, input) =>
+      await touch(() => {
+        world.hooked.push({ hook: hook.name, on: (JSON.parse(input) as { type: string }).type });
+        const runs = world.hooked.filter((one) => one.hook === hook.name).length;
+        return { ok: true, exitCode: 0, durationMs: 1, output: "", ...world.hookResult(hook, runs) };
+      }),
     checks: spec.checks.map(({ name, required }) => ({
       name,
       required,
@@ -331,6 +356,12 @@ function isPaused(world: World): boolean {
     (f) => f.type === "directive-received" && /^(pause|resume)$/.test(f.directive.kind),
   );
   return last?.type === "directive-received" && last.directive.kind === "pause";
+}
+
+function openQuestion(world: World): string | undefined {
+  const answered = new Set(world.facts.flatMap((f) => (f.type === "human-answered" ? [f.question] : [])));
+  const open = world.facts.find((f) => f.type === "human-requested" && !answered.has(f.question));
+  return open?.type === "human-requested" ? open.question : undefined;
 }
 
 function judge(tree: string, ok: ReturnType<Passes>): Verdict {

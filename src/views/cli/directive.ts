@@ -53,16 +53,16 @@ interface Delivered {
 /** Returns the exit code: 0 when queued, and with `--wait` when it came to its last state in time, else 1. */
 export async function steer(
   asked: string | undefined,
-  wanted: Directive | ((read: { folded: RunState }) => Directive),
+  wanted: Directive | ((read: { folded: RunState; driven: boolean }) => Directive),
   options: SteerOptions,
 ): Promise<number> {
   return withState(async (state) => {
     const row = await liveRun(state, asked);
     const folded = fold(await state.journal.read(row.run));
     refuseEnded(folded);
-    const directive = typeof wanted === "function" ? wanted({ folded }) : wanted;
-    const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
     const driven = row.owner !== undefined;
+    const directive = typeof wanted === "function" ? wanted({ folded, driven }) : wanted;
+    const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
     const waited =
       options.wait === undefined || !driven
         ? undefined

@@ -5,6 +5,7 @@ import { composeForRun, type Composed, type Environment, type State } from "../.
 import { EXIT, exitCodeOf } from "../../errors.ts";
 import type { Fact } from "../../events.ts";
 import { drive } from "../../loop/drive.ts";
+import { heldQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Base, Ports, TraceLine } from "../../ports.ts";
 import { runRecipe } from "../../recipes/run.ts";
@@ -65,7 +66,8 @@ export async function driveHere({
       },
     });
     note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
-    if (ended.outcome === undefined) return ended.paused ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
+    const waits = ended.paused || heldQuestions(ended).length > 0;
+    if (ended.outcome === undefined) return waits ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
     if (!json) process.stdout.write(`${ended.outcome.is} ${branchOf(ended) ?? "(no branch)"}\n`);
     return exitCodeOf(ended.outcome, { trustPromise });
   } finally {

@@ -146,22 +146,36 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 }
 
 /** The journal masks secrets, so a command with one in it could not be run again. */
-function refuseSecrets({ checks, agent }: RunSpec, redact: Redact): void {
+function refuseSecrets({ checks, hooks, agent }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
   const check = checks.find(({ command }) => masked(command));
-  if (check === undefined && !masked(agent.options)) return;
+  const hook = hooks.find(({ command }) => masked(command));
+  if (check === undefined && hook === undefined && !masked(agent.options)) return;
+  const where = check !== undefined ? "a check's command holds" : "a hook's command holds";
   throw new UsageError(
-    `${check === undefined ? "the agent's options hold" : "a check's command holds"} a secret, which pawl never writes down`,
+    `${check === undefined && hook === undefined ? "the agent's options hold" : where} a secret, which pawl never writes down`,
     {
       hint: "put it into a variable and pass that with --env NAME",
     },
   );
 }
 
-function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {
+function refuseMissingCommands({ checks, hooks, environment, workspace, run }: RunSpec, env: Environment): void {
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
-  const missing = checks.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
+  const isMissing = ({ command }: { command: string }): boolean =>
+    !commandExists(command, { env: checkEnv, cwd: workspace.path });
+  const missing = checks.find(isMissing);
+  const hook = hooks.find(isMissing);
+  if (missing === undefined && hook !== undefined) {
+    const command = oneLine(hook.command, { max: MAX_PATH_CHARS });
+    throw new UsageError(
+      `hook ${oneLine(hook.name, { max: MAX_PATH_CHARS })}: not found or not executable: ${command}`,
+      {
+        hint: "hooks run in the repository's top level with your PATH; `chmod +x` makes a script executable",
+      },
+    );
+  }
   if (missing === undefined) return;
   throw new UsageError(
     `check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`,

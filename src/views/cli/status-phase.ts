@@ -1,5 +1,6 @@
 /** What a run is doing right now, from its facts and whether its driver lives. Pure. */
 import type { Fact, Outcome } from "../../events.ts";
+import { heldQuestions, openQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { oneLine } from "../plain.ts";
 import { duration, moment } from "./format.ts";
@@ -11,6 +12,8 @@ export type Phase =
   | { is: "not-driven"; openTurn: number | null }
   | { is: "waiting"; reason: string; until: number | null }
   | { is: "paused" }
+  /** The run waits for a person. */
+  | { is: "asking"; question: string }
   /** Wall clock of the start, ms. */
   | { is: "turn"; turn: number; attempt: number; since: number }
   | { is: "checking"; check: string; since: number }
@@ -27,10 +30,18 @@ export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fa
     const until = wait.until ?? (wait.untilElapsed === null ? null : wait.at + (wait.untilElapsed - wait.elapsed));
     return { is: "waiting", reason: wait.reason, until };
   }
+  const [asking] = heldQuestions(state);
+  if (asking !== undefined) return { is: "asking", question: asking.question };
   const check = facts.findLast((fact) => fact.type === "check-start" || fact.type === "check-end");
   if (check?.type === "check-start" && check.epoch === state.epoch)
     return { is: "checking", check: check.check, since: check.at };
   return state.paused ? { is: "paused" } : { is: "between" };
+}
+
+/** The agent waits inside its turn. */
+function asks(state: RunState): string {
+  const open = openQuestions(state).map(({ question }) => question);
+  return open.length === 0 ? "" : `, waiting for a person (${open.join(", ")})`;
 }
 
 export function phaseWords(phase: Phase, state: RunState, { now }: { now: number }): string {
@@ -52,8 +63,10 @@ export function phaseWords(phase: Phase, state: RunState, { now }: { now: number
     }
     case "paused":
       return "paused";
+    case "asking":
+      return `waiting for a person: ${phase.question}`;
     case "turn":
-      return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${then}`;
+      return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${asks(state)}${then}`;
     case "checking":
       return `${where}, check ${oneLine(phase.check, { max: MAX_REASON_CHARS })} running for ${duration(now - phase.since)}${then}`;
     case "between":

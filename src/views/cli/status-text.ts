@@ -2,6 +2,7 @@
 import type { IterationRecord } from "../../loop/state.ts";
 import { directiveWords } from "../directive-words.ts";
 import { oneLine } from "../plain.ts";
+import { questionText } from "../question-words.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
 import type { StatusView } from "./status-view.ts";
 
@@ -28,10 +29,7 @@ export function statusText(view: StatusView): string {
       "Directives",
       view.directives.map((it) => [it.id, it.receipt, directiveWords(it.directive), cell(it.how ?? "")]),
     ),
-    section(
-      "Questions",
-      view.questions.map((it) => [cell(it.question), oneLine(it.text, { max: MAX_GOAL_CHARS })]),
-    ),
+    questions(view),
     nextSteps(view),
   ];
   return sections.filter((text) => text !== "").join("\n\n");
@@ -43,6 +41,12 @@ const row = (name: string, value: string): [string, string][] => (value === "" ?
 function section(title: string, rows: string[][]): string {
   if (rows.length === 0) return "";
   return `${title}\n${columns(rows).replaceAll(/^/gm, "  ")}`;
+}
+
+function questions({ run, questions: open }: StatusView): string {
+  if (open.length === 0) return "";
+  const texts = open.map((it) => questionText(run, it, { left: it.leftMs }).replaceAll(/^/gm, "  "));
+  return ["Questions", ...texts].join("\n");
 }
 
 function driverRow({ driver }: StatusView): [string, string][] {
@@ -113,6 +117,8 @@ function nextSteps({ run, phase }: StatusView): string {
     case "not-driven":
     case "paused":
       return `go on: pawl resume ${run}`;
+    case "asking":
+      return `answer: pawl answer ${run} ${phase.question} …`;
     case "waiting":
     case "turn":
     case "checking":

@@ -3,7 +3,10 @@ import type { Directive, Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
+import { openQuestions } from "../../loop/questions.ts";
 import type { ReceiptState } from "../directive-words.ts";
+import { answerCommand, leftMs, type Asked } from "../question-words.ts";
+import { drivenNow } from "./driven-time.ts";
 import { phaseOf, phaseWords, type Phase } from "./status-phase.ts";
 
 const MAX_SHOWN_DIRECTIVES = 10;
@@ -48,7 +51,7 @@ export interface StatusView {
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
-  questions: { question: string; kind: string; text: string }[];
+  questions: (Asked & { leftMs: number | null; answer: string })[];
 }
 
 export interface StatusInput {
@@ -95,9 +98,11 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
-    questions: [...state.questions].flatMap(([question, { kind, text, answer }]) =>
-      answer === undefined ? [{ question, kind, text }] : [],
-    ),
+    questions: openQuestions(state).map((open) => {
+      const { question, kind, text, options, turn } = open;
+      const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));
+      return { question, kind, text, options, turn, leftMs: left, answer: answerCommand(state.run, open) };
+    }),
   };
 }
 

@@ -26,6 +26,10 @@ export const COMMANDS = {
     summary: "say something to the agent, now or in the next prompt",
     load: () => import("./commands/steer.ts"),
   },
+  answer: {
+    summary: "answer what waits for a person, or list it",
+    load: () => import("./commands/answer.ts"),
+  },
   interrupt: { summary: "end the running turn; the run goes on", load: () => import("./commands/interrupt.ts") },
   pause: { summary: "start no new turn", load: () => import("./commands/pause.ts") },
   stop: { summary: "end a run after this iteration, or now", load: () => import("./commands/stop.ts") },

@@ -12,6 +12,7 @@ import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
 import { exhausted } from "../../../loop/budget.ts";
 import { fold } from "../../../loop/fold.ts";
+import { heldQuestions } from "../../../loop/questions.ts";
 import { mainLane, type RunState } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
 import { configDir } from "../../../platform/paths.ts";
@@ -144,8 +145,9 @@ function refuse(state: RunState, { limits }: Change): void {
 }
 
 /** Whoever resumes wants it to go on: a pause or stop that a dead driver left, or that waits in the inbox, is taken back. */
-async function isHeld({ inbox }: State, { run, paused, stop }: RunState): Promise<boolean> {
-  if (paused || stop !== undefined) return true;
+async function isHeld({ inbox }: State, held: RunState): Promise<boolean> {
+  const { run, paused, stop } = held;
+  if (paused || stop !== undefined || heldQuestions(held).length > 0) return true;
   return (await inbox.queued(run)).some(({ directive: { kind } }) => kind === "pause" || kind === "stop");
 }
 
