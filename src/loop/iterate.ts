@@ -5,7 +5,7 @@
 import type { Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Now, SessionPlan } from "./actions.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
-import { branchMoved, decide, isFatal, judged, stopOutcome } from "./decide.ts";
+import { decide, isFatal, judged, notHandedOver, stopOutcome } from "./decide.ts";
 import { verdictOf, type HandOver, type LaneState, type RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
@@ -254,7 +254,7 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Act
 
 /** How the run ends here, if it does: the decision said so, or something happened since. */
 function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined {
-  if (lane.conflict !== undefined) return branchMoved(lane.conflict);
+  if (lane.conflict !== undefined) return notHandedOver(lane.conflict, lane.conflictReason);
   if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;
   if (state.stop !== undefined) return stopOutcome(state.stop);
   if (state.paused || lane.restoreTo !== undefined) return undefined;

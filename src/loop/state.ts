@@ -113,6 +113,7 @@ export interface LaneState {
   lastCommit: string | null;
   branch: string | null;
   conflict?: string;
+  conflictReason?: string;
   salvages: number;
   /** Claims in a row, each on a green tree, that were not enough yet. */
   claimsInRow: number;
@@ -133,6 +134,8 @@ export interface RunState {
   elapsed: number;
   epoch: number;
   outcome?: Outcome;
+  /** What its end warned of. */
+  endWarnings?: string[];
   reopened: number;
   limits: Limits;
   model: string | undefined;

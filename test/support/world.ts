@@ -297,6 +297,12 @@ export function portsOf(
         }),
       read: async (path) => await touch(() => readWorld(world, path)),
       write: async (path, text) => await touch(() => void world.memos.set(path, text)),
+      leftover: async (tree, { salvage }) =>
+        await touch(() => {
+          if (tree === keep(world.content)) return undefined;
+          world.salvages.set(`salvage/${salvage}`, [...world.content]);
+          return { salvage: `salvage/${salvage}`, paths: ["lines"], fileCount: 1 };
+        }),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);

@@ -33,6 +33,8 @@ export interface Planned {
   spec: RunSpec;
   base: Base;
   resolved: Resolved;
+  /** The branch as it would be named now: another run may have taken the name meanwhile. */
+  branchNow: () => Promise<string | undefined>;
 }
 
 interface PlanRequest {
@@ -42,20 +44,36 @@ interface PlanRequest {
   cwd: string;
   /** The run works in a worktree of its own, so the state of this one does not matter. */
   elsewhere: boolean;
+  /** What a program brings itself. */
+  own?: OwnParts;
 }
 
-export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
-  const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+export interface OwnParts {
+  /** Whether settings files and PAWL_… variables count. */
+  config: boolean;
+  /** Name of the program's agent; then nothing is asked of the machine's. */
+  agent?: string;
+  /** Names of those of the checks that the program judges itself. */
+  checks: readonly string[];
+}
+
+export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanRequest): Promise<Planned> {
+  const resolved =
+    own?.config === false
+      ? resolveSettings({ flags, env: {}, repository: undefined, userDir: undefined })
+      : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   const { settings } = resolved;
-  warmAgent(settings.agent);
+  if (elsewhere) refuseWithWorktree(resolved);
+  if (own?.agent === undefined) warmAgent(settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
   const base = baseOf(facts);
   refuseStateInside(facts, stateDir(env));
   if (!elsewhere) refuseInProgress(facts);
   const isClean = elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env });
   // Looked at together; what is told is the first in this order.
-  const [, branch] = await inOrder([isClean, branchFor(resolved, { goal, facts, env })] as const);
-  const spec = toRunSpec(resolved, {
+  const branchNow = (): Promise<string | undefined> => branchFor(resolved, { goal, facts, env });
+  const [, branch] = await inOrder([isClean, branchNow()] as const);
+  const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
     repository: facts.topLevel,
@@ -67,11 +85,34 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
       redact: makeRedact({ environment: env }),
     }),
   });
+  const spec = own === undefined ? planned : withOwn(planned, own);
   refuseSecrets(spec, makeRedact({ environment: env }));
-  await checkAgent(spec.agent, env);
+  if (own?.agent === undefined) await checkAgent(spec.agent, env);
   refuseMissingCommands(spec, env);
   refuseFullDisk(stateDir(env));
-  return { spec, base, resolved };
+  return { spec, base, resolved, branchNow };
+}
+
+function withOwn(spec: RunSpec, { agent, checks }: OwnParts): RunSpec {
+  return {
+    ...spec,
+    agent: { ...spec.agent, name: agent ?? spec.agent.name },
+    checks: spec.checks.map((check) => (checks.includes(check.name) ? { ...check, kind: "custom" } : check)),
+  };
+}
+
+/** A worktree begins at the last commit and has a branch of its own. */
+function refuseWithWorktree({ settings, origins }: Resolved): void {
+  if (settings.commit !== "branch") {
+    throw new UsageError(`a worktree has a branch of its own, and commit is ${settings.commit}`, {
+      hint: `commit: ${origins.commit?.where ?? "default"}; leave one of the two out`,
+    });
+  }
+  if (settings["allow-dirty"] && origins["allow-dirty"]?.from === "flag") {
+    throw new UsageError("--worktree contradicts --allow-dirty: a worktree begins at the last commit", {
+      hint: "leave --allow-dirty out: what is uncommitted here stays here",
+    });
+  }
 }
 
 /** Like Promise.all, but it is the first of the list that rejects and not the fastest. */
@@ -132,7 +173,8 @@ async function branchFor(
   if (settings.branch !== undefined) return await freeBranch(checkedBranch(settings.branch), { facts, env });
   // A branch is pushed and shown: a secret in the goal is not for its name.
   const words = makeRedact({ environment: env })(goal);
-  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env });
+  const prefix = settings["branch-prefix"];
+  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env, prefix });
 }
 
 /** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */
@@ -161,7 +203,8 @@ function refuseSecrets({ checks, agent }: RunSpec, redact: Redact): void {
 
 function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
-  const missing = checks.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
+  const commands = checks.filter(({ kind }) => kind === "command");
+  const missing = commands.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
   if (missing === undefined) return;
   throw new UsageError(
     `check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`,

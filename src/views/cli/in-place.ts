@@ -1,0 +1,40 @@
+/** Where a planned run will work: the user's directory, or a worktree that is made for it and undone if nothing begins. */
+import type { Environment } from "../../compose.ts";
+import { createWorktree } from "../../workspace/worktrees.ts";
+import type { Planned } from "./start-run.ts";
+
+interface Where {
+  /** Its name; true: the run's own; undefined: no worktree. */
+  worktree: string | true | undefined;
+  stateDir: string;
+  env: Environment;
+}
+
+export interface InPlace {
+  planned: Planned;
+  warnings: readonly string[];
+  /** For the steps up to the run's first fact: one that fails takes the worktree and its branch with it. */
+  orUndo<T>(step: () => T | Promise<T>): Promise<T>;
+}
+
+export async function inPlace(planned: Planned, { worktree, stateDir, env }: Where): Promise<InPlace> {
+  const { spec, branchNow } = planned;
+  if (worktree === undefined) return { planned, warnings: [], orUndo: async (step) => await step() };
+  const { repository } = spec.workspace;
+  const name = worktree === true ? spec.run : worktree;
+  const branch = async (): Promise<string> => (await branchNow()) ?? "";
+  const made = await createWorktree({ repository, stateDir, environment: env, name, run: spec.run, branch });
+  const workspace = { ...spec.workspace, path: made.path, ...(made.branch === null ? {} : { branch: made.branch }) };
+  return {
+    planned: { ...planned, spec: { ...spec, workspace } },
+    warnings: made.warnings,
+    async orUndo(step) {
+      try {
+        return await step();
+      } catch (error) {
+        await made.undo();
+        throw error;
+      }
+    },
+  };
+}
