@@ -32,7 +32,7 @@ export function makeGate({ between, state, take, fail, ring }: Around): Gate {
     const mine = new AbortController();
     asking = mine;
     asked(state, mine.signal)
-      .finally(take)
+      .then(take, (error: unknown) => take().then(() => Promise.reject(error)))
       .then(
         () => {
           if (asking !== mine) return;

@@ -84,12 +84,14 @@ describe("worktrees", () => {
     const made = await Promise.all(
       names.map(async (name) => await createWorktree({ ...where(), name, run: `r-${name}`, branch })),
     );
-    const branches = made.map((worktree) => worktree.branch);
+    const branches = made.map((worktree) => worktree.branch ?? "");
     expect(new Set(branches).size).toBe(AT_ONCE);
     expect(place.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/pawl").split("\n").toSorted()).toEqual(
       branches.toSorted(),
     );
-    expect((await listWorktrees(where())).map(({ run }) => run).toSorted()).toEqual(names.map((name) => `r-${name}`));
+    expect((await listWorktrees(where())).map(({ run }) => run ?? "").toSorted()).toEqual(
+      names.map((name) => `r-${name}`),
+    );
     await Promise.all(made.map(async ({ undo }) => await undo()));
     expect(await listWorktrees(where())).toEqual([]);
     expect(readdirSync(join(place.root, "repo-worktrees"))).toEqual([]);

@@ -14,9 +14,9 @@ export interface IterationState {
   /** Why the run goes on: the rule that fired, in words too. */
   decision: { rule: string; reason: string };
   verdicts: { check: string; verdict: Verdict | undefined }[];
-  /** Iterations in a row with a sign of struggle. */
+  /** Iterations in a row with a sign of struggle (`pawl status` names the signs) and no progress. */
   struggling: number;
-  /** Iterations in a row without a change of the files. */
+  /** Iterations in a row without a changed file; five at most, for no more are remembered. */
   unchanged: number;
   /** The agent's last words. */
   text: string;
@@ -62,7 +62,7 @@ export function iterationState(state: RunState): IterationState {
       verdict: tree === undefined ? undefined : verdictOf(state, tree, name),
     })),
     struggling: lane.track.struggling,
-    unchanged: lane.track.signals.unchanged,
+    unchanged: state.recent.length - 1 - state.recent.findLastIndex(({ files }) => files > 0),
     text: lane.lastText,
     model: state.model,
     spent: state.spent,

@@ -169,7 +169,7 @@ describe("run", () => {
     };
     const started = await Promise.all([1, 2, 3].map(() => run(options({ script, worktree: true, minIterations: 1 }))));
     const ends = await Promise.all(started.map((handle) => handle.outcome));
-    expect(ends.map(({ branch }) => branch).toSorted()).toEqual([
+    expect(ends.map(({ branch }) => branch ?? "").toSorted()).toEqual([
       "pawl/make-it-two",
       "pawl/make-it-two-2",
       "pawl/make-it-two-3",

@@ -69,14 +69,15 @@ interface Runs {
 const NOT_ENDED = "not ended";
 
 async function withRuns<T>({ environment }: WorktreePlace, work: (runs: Runs) => Promise<T>): Promise<T> {
-  const { journal, close } = openState(environment);
+  const state = openState(environment);
+  const { journal } = state;
   try {
     const known = new Set((await journal.runs()).map(({ run }) => run));
     const outcome = async (run: string): Promise<string | undefined> =>
       known.has(run) ? (fold(await journal.read(run)).outcome?.is ?? NOT_ENDED) : undefined;
     return await work({ outcome });
   } finally {
-    close();
+    state.close();
   }
 }
 
