@@ -16,6 +16,8 @@ import { copyIncluded } from "./worktree-include.ts";
 import { reasonToKeep } from "./worktree-state.ts";
 
 const MAX_NAME_CHARACTERS = 64;
+/** Each start checks all files out; of many at once in a large repository the last waits for all others. */
+const START_WAIT_MS = 600_000;
 
 export interface WorktreePlace {
   /** Top level of the user's repository. */
@@ -57,7 +59,7 @@ export interface Cleaned {
 export async function createWorktree({ name, run, branch, ...place }: WorktreePlace & Wish): Promise<MadeWorktree> {
   const checked = checkedName(name);
   const wish = { name: checked, ...(run === undefined ? {} : { run }), ...(branch === undefined ? {} : { branch }) };
-  return await withLock(repositoryLayout(place).lock, async () => await create(place, wish));
+  return await withLock(repositoryLayout(place).lock, async () => await create(place, wish), { waitMs: START_WAIT_MS });
 }
 
 /** Those that pawl made: the user may keep others in the same place. */
