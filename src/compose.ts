@@ -9,8 +9,8 @@ import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
-import type { Agent, Ports, Redact } from "./ports.ts";
-import type { RunSpec } from "./spec.ts";
+import type { Agent, Check, Ports, Redact } from "./ports.ts";
+import type { CheckSpec, RunSpec } from "./spec.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,10 +53,19 @@ interface ComposeOptions {
   start?: Pick<FactOf<"run-start">, "spec" | "base">;
   /** Instead of the named agent's own adapter. */
   agents?: Readonly<Record<string, Agent>>;
+  /** The program's own, for the checks of kind `custom`. */
+  checks?: readonly Check[];
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
-export async function composeForRun({ run, env, state, start, agents }: ComposeOptions): Promise<Composed> {
+export async function composeForRun({
+  run,
+  env,
+  state,
+  start,
+  agents,
+  checks = [],
+}: ComposeOptions): Promise<Composed> {
   const [
     { openWorkspace },
     { commandCheck },
@@ -102,7 +111,11 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     clock: systemClock,
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
-    checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
+    checks: spec.checks.map((check) =>
+      check.kind === "custom"
+        ? customCheck(check, checks)
+        : commandCheck(check, { run, blobs, environment: environmentIn(checkHome) }),
+    ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
       environment: { ...environmentIn(checkHome), PAWL_HOME: state.dir },
@@ -122,12 +135,22 @@ async function startOf({ journal }: State, run: string): Promise<FactOf<"run-sta
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
+function customCheck({ name }: CheckSpec, checks: readonly Check[]): Check {
+  const found = checks.find((check) => check.name === name);
+  if (found !== undefined) return found;
+  throw new UsageError(`the check ${name} belongs to the program that started the run`, {
+    hint: "go on with that program: resume(id, { checks: [...] }) of the library",
+  });
+}
+
 async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
   if (name === "claude") {
     const { claude } = await import("./agents/claude.ts");
     return { claude: claude({ userEnvironment: env }) };
   }
-  throw new UsageError(`there is no agent called ${name}`, { hint: "--agent claude" });
+  throw new UsageError(`there is no agent called ${name}`, {
+    hint: "--agent claude; a program's own agent is passed by that program",
+  });
 }
 
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */

@@ -38,8 +38,8 @@ export interface Sources {
   env: Environment;
   /** Top level of the repository, where `pawl.yaml` lies. */
   repository: string | undefined;
-  /** Directory of the user's `config.yaml`. */
-  userDir: string;
+  /** Directory of the user's `config.yaml`; undefined: it does not count. */
+  userDir: string | undefined;
 }
 
 export const PROJECT_FILE = "pawl.yaml";
@@ -55,11 +55,10 @@ interface Layer {
 }
 
 export function resolveSettings({ flags = {}, env, repository, userDir }: Sources): Resolved {
-  const userPath = join(userDir, USER_FILE);
   const layers: Layer[] = [
     { from: "default", where: () => "default", values: DEFAULTS },
-    { from: "user", where: () => userPath, values: readFile(userPath) },
-    ...(repository === undefined ? [] : [projectLayer(join(repository, PROJECT_FILE))]),
+    ...(userDir === undefined ? [] : [fileLayer("user", join(userDir, USER_FILE))]),
+    ...(repository === undefined ? [] : [fileLayer("project", join(repository, PROJECT_FILE))]),
     { from: "environment", where: variableOf, values: readEnvironment(env) },
     { from: "flag", where: (name) => `--${flagOf(name) ?? name}`, values: flags },
   ];
@@ -83,7 +82,11 @@ export function parsedFlags(flags: NonNullable<Sources["flags"]>): Settings {
   return Object.fromEntries(given.map(([name, value]) => [name, parse(name, value, `--${flagOf(name) ?? name}`)]));
 }
 
-const projectLayer = (path: string): Layer => ({ from: "project", where: () => path, values: readFile(path) });
+const fileLayer = (from: "user" | "project", path: string): Layer => ({
+  from,
+  where: () => path,
+  values: readFile(path),
+});
 
 function parse(name: SettingName, given: unknown, where: string): unknown {
   const result = SETTINGS[name].schema.safeParse(given);

@@ -205,7 +205,8 @@ export const factSchema = z.discriminatedUnion("type", [
     base: z.strictObject({ commit: oid.nullable(), tree: oid, branch: z.string().nullable(), detached: z.boolean() }),
   }),
   fact("run-reopened", { was: outcomeSchema, limits: limitsSchema, model: z.string().optional() }),
-  fact("run-end", { outcome: outcomeSchema }),
+  /** `warnings`: what a person must know beside the outcome, such as work that is not in what was delivered. */
+  fact("run-end", { outcome: outcomeSchema, warnings: z.array(z.string()).optional() }),
   fact("lease-changed", { pid: count, startedAt: z.string(), boot: z.string(), host: z.string(), swept: count }),
   fact("lane-start", { why: z.string() }),
   fact("lane-end", { why: z.string() }),
@@ -291,8 +292,9 @@ export const factSchema = z.discriminatedUnion("type", [
     branch: z.string().nullable(),
     adopted: z.array(oid),
     warnings: z.array(z.string()),
-    /** The branch moved away from ours: the work is under this salvage ref. */
+    /** It could not be handed over: the work is under this salvage ref. */
     conflict: z.string().optional(),
+    conflictReason: z.string().optional(),
   }),
   fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),

@@ -252,8 +252,18 @@ export interface Accepted {
   /** Commits the agent or user made on the branch, taken as parents. */
   adopted: string[];
   warnings: string[];
-  /** Set when the branch moved away from ours: the work is under this salvage ref and a person must look. */
+  /** Set when it could not be handed over: the work is under this salvage ref and a person must look. */
   conflict?: string;
+  /** Why not, in words: the branch was moved, the repository is gone. */
+  conflictReason?: string;
+}
+
+/** What was in the workspace beside the last snapshot, and the ref that keeps it. */
+export interface Leftover {
+  salvage: string;
+  /** A few of them. */
+  paths: string[];
+  fileCount: number;
 }
 
 /**
@@ -283,6 +293,11 @@ export interface Workspace {
   write(path: string, text: string): Promise<void>;
   /** Makes the workspace equal to a snapshot; what was there first becomes `…/salvage/<k>`, whose name is returned. */
   restore(to: number, about: { salvage: string; at: number }): Promise<{ tree: string; salvage: string }>;
+  /**
+   * One more look: what differs from `tree` (of the last snapshot) is kept as `…/salvage/<name>`; undefined when nothing
+   * does. Changes no file.
+   */
+  leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
   verifyTree(tree: string): Promise<VerifyTree>;
   close(): Promise<void>;

@@ -20,7 +20,8 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 const checkSpecSchema = z.strictObject({
   name: z.string().min(1),
-  kind: z.literal("command"),
+  /** `custom`: judged by an object of the program that drives; `command` is words for people then. */
+  kind: z.enum(["command", "custom"]),
   command: z.string().min(1),
   required: z.boolean(),
   timeoutMs: z.int().positive(),

@@ -56,10 +56,11 @@ const ending = (outcome: Outcome, numbers: Record<string, number> = {}): Draft =
 const end = (is: Outcome["is"], rule: string, reason: string, numbers?: Record<string, number>): Draft =>
   ending({ is, rule, reason }, numbers);
 
-export const branchMoved = (kept: string): Outcome => ({
+/** Without a reason (of an older journal) it was the branch. */
+export const notHandedOver = (kept: string, why: string | undefined): Outcome => ({
   is: "needs-human",
-  rule: "branch-moved",
-  reason: `the branch was moved away from pawl's; the work is kept as ${kept}`,
+  rule: why === undefined ? "branch-moved" : "hand-over-refused",
+  reason: `${why ?? "the branch was moved away from pawl's"}; the work is kept as ${kept}`,
 });
 
 export const stopOutcome = (when: "now" | "after"): Outcome => ({
@@ -73,7 +74,7 @@ export function isFatal(lane: LaneState, maxErrors: number): boolean {
 }
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
-  if (lane.conflict !== undefined) return ending(branchMoved(lane.conflict));
+  if (lane.conflict !== undefined) return ending(notHandedOver(lane.conflict, lane.conflictReason));
   if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return ending(blocked);

@@ -6,6 +6,7 @@ import type { Fact, NewFact } from "../events.ts";
 import type { OwnedRun, Ports } from "../ports.ts";
 import type { Limits } from "../spec.ts";
 import type { Action, Now, Recipe } from "./actions.ts";
+import { makeGate, type Between } from "./between.ts";
 import { apply } from "./fold.ts";
 import { makeHands, type Run } from "./hands.ts";
 import { closeSessions } from "./perform-turn.ts";
@@ -28,6 +29,8 @@ export interface DriveOptions {
   /** Given when an ended run shall go on. */
   reopen?: { limits: Limits; model?: string };
   onFact?: (fact: Fact, state: RunState) => void;
+  /** Awaited before each iteration but the first. A rejection stops the driving, not the run. */
+  between?: Between;
 }
 
 interface Flight {
@@ -35,7 +38,8 @@ interface Flight {
   controller: AbortController;
 }
 
-export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: DriveOptions): Promise<RunState> {
+export async function drive(options: DriveOptions): Promise<RunState> {
+  const { run: id, recipe, ports, signal, reopen, onFact, between } = options;
   let folded: RunState | undefined;
   const owned = await ports.journal.own(id, ports.owner, (fact) => (folded = apply(folded, fact)));
   if (folded === undefined) throw new Error("an empty journal has no state");
@@ -53,6 +57,8 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
     failed.push(error);
     wake.ring();
   };
+  const take = (): Promise<void> => run.takeDirectives(over.signal);
+  const gate = makeGate({ between, state: run.state, take, fail, ring: () => wake.ring() });
   try {
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
     // Before anything is done: a stop may wait there, or a resume that takes it back. What was said to a run that ended,
@@ -75,9 +81,11 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
         // An effect that came to nothing is not tried again before something happens: the loop is never a busy one.
         if (flights.has(key) || tried.keys.has(key)) continue;
         // The end is the last fact: what is in flight has its say first, and may change what is wanted.
+        if (action.do === "end") gate.leave();
         if (action.do === "end" && flights.size > 0) continue;
         // A decision that is being written closes the iteration: no turn begins in it any more.
         if (action.do === "turn" && [...flights.values()].some((flight) => flight.action.do === "decide")) continue;
+        if (gate.holds(action, { idle: flights.size === 0 })) continue;
         tried.keys.add(key);
         const flight = { action, controller: new AbortController() };
         flights.set(key, flight);
@@ -94,6 +102,7 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
     if (failed.length > 0) throw failed[0];
     return run.state;
   } finally {
+    gate.leave();
     over.abort();
     for (const flight of flights.values()) flight.controller.abort("driver:ending");
     await settle(flights, wake);

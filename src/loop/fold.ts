@@ -58,6 +58,7 @@ function step(state: RunState, fact: Fact): void {
       throw new Error("run-start twice in one journal");
     case "run-end":
       state.outcome = fact.outcome;
+      if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
       return;
     case "run-reopened":
       return reopen(state, fact);
@@ -130,6 +131,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
   if (fact.conflict !== undefined) {
     // Still owed: it is tried again once a person has looked and reopened the run.
     lane.conflict = fact.conflict;
+    if (fact.conflictReason !== undefined) lane.conflictReason = fact.conflictReason;
     return;
   }
   if (lane.handOver?.tree === fact.tree) delete lane.handOver;
@@ -139,6 +141,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
 
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
+  delete state.endWarnings;
   delete state.stop;
   delete state.hooks.trouble;
   state.resumed = fact;
@@ -151,6 +154,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
     lane.limitsInRow = 0;
     lane.track = emptyTrack(lane.track);
     delete lane.conflict;
+    delete lane.conflictReason;
     if (lane.decision?.next === "end") lane.decision = { ...lane.decision, next: "continue" };
   }
 }

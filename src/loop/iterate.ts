@@ -6,7 +6,7 @@ import type { Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Now, SessionPlan } from "./actions.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
 import { commitMessage } from "./commit-message.ts";
-import { branchMoved, decide, isFatal, judged, stopOutcome } from "./decide.ts";
+import { decide, isFatal, judged, notHandedOver, stopOutcome } from "./decide.ts";
 import { askFirst, held, troubleOutcome } from "./hold.ts";
 import { dueHook, iterationStart, runEnd } from "./hooks.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
@@ -264,7 +264,7 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Act
 
 /** How the run ends here, if it does: the decision said so, or something happened since. */
 function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined {
-  if (lane.conflict !== undefined) return branchMoved(lane.conflict);
+  if (lane.conflict !== undefined) return notHandedOver(lane.conflict, lane.conflictReason);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return blocked;
   if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;

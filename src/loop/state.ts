@@ -117,6 +117,7 @@ export interface LaneState {
   lastCommit: string | null;
   branch: string | null;
   conflict?: string;
+  conflictReason?: string;
   salvages: number;
   /** Paths that the agent changed, the latest last; bounded. */
   touched: string[];
@@ -143,6 +144,8 @@ export interface RunState {
   /** How this driver took over a run that had been driven before. */
   resumed?: FactOf<"lease-changed"> | FactOf<"run-reopened">;
   outcome?: Outcome;
+  /** What its end warned of. */
+  endWarnings?: string[];
   reopened: number;
   limits: Limits;
   model: string | undefined;

@@ -19,7 +19,7 @@ export function factWords(fact: Fact): string | undefined {
     case "run-reopened":
       return `run reopened (it was ${fact.was.is})`;
     case "run-end":
-      return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})`;
+      return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})${(fact.warnings ?? []).map((text) => `; ${short(text)}`).join("")}`;
     case "lease-changed":
       return `worked on by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
     case "lane-start":

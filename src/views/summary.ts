@@ -62,6 +62,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["branch", branchLine(state)],
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
+    ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
     ["isolation", "unfenced: the agent and the checks ran with your rights"],
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
@@ -116,12 +117,12 @@ function tokens({ spent }: RunState): string {
 
 function branchLine(state: RunState): string {
   const { workspace } = state.spec;
-  const { lastCommit, conflict } = mainLane(state);
+  const { lastCommit, conflict, conflictReason } = mainLane(state);
   if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
   const name = branchOf(state) ?? "detached";
   const tip =
     lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
-  return `${short(name)} (${tip})${conflict === undefined ? "" : `; it moved, the work is kept as ${short(conflict)}`}`;
+  return `${short(name)} (${tip})${conflict === undefined ? "" : `; ${short(conflictReason ?? "it moved")}, the work is kept as ${short(conflict)}`}`;
 }
 
 /** Where the work is: pawl's branch, or the one the user was on. */

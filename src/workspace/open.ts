@@ -6,6 +6,7 @@ import { accept } from "./accept.ts";
 import { diffTrees } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
+import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
@@ -60,6 +61,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
         const { lane } = await opened();
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
+    leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);

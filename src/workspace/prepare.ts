@@ -20,9 +20,11 @@ import { NO_CAPS, scan, shown } from "./scan.ts";
 import { freezeSettings, type Frozen } from "./settings.ts";
 import { snapshotNested } from "./nested.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
+import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import { copyIndex } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
+import { watchRefs } from "./watch-refs.ts";
 
 const SHOWN_PATHS = 3;
 
@@ -60,11 +62,18 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   );
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
   const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead: layout.verify });
-  const { gitlinks, warnings } = await trackedOddities(lane);
+  const { gitlinks, warnings: hidden } = await trackedOddities(lane);
+  const submodules = await findSubmodules(gitlinks, {
+    workspace: request.spec.path,
+    commonDir: facts.commonDir,
+    environment: request.environment,
+  });
+  const warnings = [...hidden, ...missingWords(submodules)];
   const prepared = await startBranch(
-    { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, warnings } },
+    { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, submodules, warnings } },
     intent,
   );
+  await watchRefs(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));
   return prepared;
 }

@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   compose: BELOW_VIEWS,
   views: [...BELOW_VIEWS, "compose"],
   cluster: [...BELOW_VIEWS, "compose"],
-  index: [...BELOW_VIEWS, "compose"],
+  index: [...BELOW_VIEWS, "compose", "views"],
 };
 
 function imports(file: string): string[] {

@@ -339,6 +339,12 @@ export function portsOf(
       read: async (path, maxBytes, { tail = false } = {}) =>
         await touch(() => readWorld(world, { path, maxBytes, tail })),
       write: async (path, text) => await touch(() => void world.memos.set(path, text)),
+      leftover: async (tree, { salvage }) =>
+        await touch(() => {
+          if (tree === keep(world.content)) return undefined;
+          world.salvages.set(`salvage/${salvage}`, [...world.content]);
+          return { salvage: `salvage/${salvage}`, paths: ["lines"], fileCount: 1 };
+        }),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);

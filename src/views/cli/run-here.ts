@@ -5,13 +5,16 @@ import { openDriverState, type Environment } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
-import { createWorktree } from "../../workspace/worktrees.ts";
 import type { Loudness } from "../terminal.ts";
 import { driveHere, printFact } from "./drive.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
+import { oneLine } from "../plain.ts";
 import type { Flags } from "./setting-options.ts";
-import { begin, planRun, type Planned } from "./start-run.ts";
+import { inPlace } from "./in-place.ts";
+import { begin, planRun } from "./start-run.ts";
+
+const MAX_WARNING_CHARS = 300;
 
 export interface RunRequest {
   goal: string;
@@ -36,43 +39,23 @@ export async function runHere(request: RunRequest): Promise<number> {
   }
   const state = await openDriverState(env);
   try {
-    const placed = worktree === undefined ? planned : await inWorktree(planned, { worktree, stateDir: state.dir, env });
-    const { spec, resolved } = placed;
-    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
+    const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
+    const { spec } = place.planned;
+    for (const warning of place.warnings)
+      process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
+    const lock = await place.orUndo(() =>
+      lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() }),
+    );
     try {
-      await begin(state, placed);
+      await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
       else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
-      const trustPromise = resolved.settings["trust-promise"];
-      return await driveHere({ run: spec.run, start: placed, env, state, json, loudness, trustPromise });
+      const trustPromise = planned.resolved.settings["trust-promise"];
+      return await driveHere({ run: spec.run, start: place.planned, env, state, json, loudness, trustPromise });
     } finally {
       lock.release();
     }
   } finally {
     state.close();
-  }
-}
-
-interface Place {
-  worktree: string | true;
-  stateDir: string;
-  env: Environment;
-}
-
-async function inWorktree(planned: Planned, { worktree, stateDir, env }: Place): Promise<Planned> {
-  const { spec } = planned;
-  const { repository } = spec.workspace;
-  const name = worktree === true ? spec.run : worktree;
-  const made = await createWorktree({ repository, stateDir, environment: env, name });
-  copyMemos(spec.workspace.memos, { from: repository, to: made.path });
-  return { ...planned, spec: { ...spec, workspace: { ...spec.workspace, path: made.path } } };
-}
-
-/** As they are now, committed or not: the tasks of a run are those that its user sees. */
-function copyMemos(memos: readonly string[], { from, to }: { from: string; to: string }): void {
-  for (const path of memos) {
-    if (lstatSync(join(from, path), { throwIfNoEntry: false })?.isFile() !== true) continue;
-    mkdirSync(dirname(join(to, path)), { recursive: true });
-    copyFileSync(join(from, path), join(to, path));
   }
 }

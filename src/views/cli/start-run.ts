@@ -38,6 +38,8 @@ export interface Planned {
   resolved: Resolved;
   /** In tasks mode. */
   tasks?: Task[];
+  /** The branch as it would be named now: another run may have taken the name meanwhile. */
+  branchNow: () => Promise<string | undefined>;
 }
 
 interface PlanRequest {
@@ -47,12 +49,27 @@ interface PlanRequest {
   cwd: string;
   /** The run works in a worktree of its own, so the state of this one does not matter. */
   elsewhere: boolean;
+  /** What a program brings itself. */
+  own?: OwnParts;
 }
 
-export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
-  const given = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+export interface OwnParts {
+  /** Whether settings files and PAWL_… variables count. */
+  config: boolean;
+  /** Name of the program's agent; then nothing is asked of the machine's. */
+  agent?: string;
+  /** Names of those of the checks that the program judges itself. */
+  checks: readonly string[];
+}
+
+export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanRequest): Promise<Planned> {
+  const given =
+    own?.config === false
+      ? resolveSettings({ flags, env: {}, repository: undefined, userDir: undefined })
+      : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+  if (elsewhere) refuseWithWorktree(given);
   const template = readTemplate(given, { cwd });
-  warmAgent(given.settings.agent);
+  if (own?.agent === undefined) warmAgent(given.settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
   const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
   const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
@@ -63,8 +80,9 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
   const isClean =
     elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env, memos: memosOf(resolved) });
   // Looked at together; what is told is the first in this order.
-  const [, branch] = await inOrder([isClean, branchFor(resolved, { goal, facts, env })] as const);
-  const spec = toRunSpec(resolved, {
+  const branchNow = (): Promise<string | undefined> => branchFor(resolved, { goal, facts, env });
+  const [, branch] = await inOrder([isClean, branchNow()] as const);
+  const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
     repository: facts.topLevel,
@@ -77,14 +95,37 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
       redact: makeRedact({ environment: env }),
     }),
   });
+  const spec = own === undefined ? planned : withOwn(planned, own);
   refuseTemplates({ spec, base });
   refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
-  await checkAgent(spec, env);
+  if (own?.agent === undefined) await checkAgent(spec, env);
   refuseMissingCommands(spec, env);
   refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
-  return { spec, base, resolved, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
+  return { spec, base, resolved, branchNow, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
+}
+
+function withOwn(spec: RunSpec, { agent, checks }: OwnParts): RunSpec {
+  return {
+    ...spec,
+    agent: { ...spec.agent, name: agent ?? spec.agent.name },
+    checks: spec.checks.map((check) => (checks.includes(check.name) ? { ...check, kind: "custom" } : check)),
+  };
+}
+
+/** A worktree begins at the last commit and has a branch of its own. */
+function refuseWithWorktree({ settings, origins }: Resolved): void {
+  if (settings.commit !== "branch") {
+    throw new UsageError(`a worktree has a branch of its own, and commit is ${settings.commit}`, {
+      hint: `commit: ${origins.commit?.where ?? "default"}; leave one of the two out`,
+    });
+  }
+  if (settings["allow-dirty"] && origins["allow-dirty"]?.from === "flag") {
+    throw new UsageError("--worktree contradicts --allow-dirty: a worktree begins at the last commit", {
+      hint: "leave --allow-dirty out: what is uncommitted here stays here",
+    });
+  }
 }
 
 const memosOf = ({ settings: s }: Resolved): string[] =>
@@ -149,7 +190,8 @@ async function branchFor(
   if (settings.branch !== undefined) return await freeBranch(checkedBranch(settings.branch), { facts, env });
   // A branch is pushed and shown: a secret in the goal is not for its name.
   const words = makeRedact({ environment: env })(goal);
-  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env });
+  const prefix = settings["branch-prefix"];
+  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env, prefix });
 }
 
 /** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */
@@ -182,7 +224,7 @@ function refuseMissingCommands({ checks, hooks, environment, workspace, run }: R
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
   const isMissing = ({ command }: { command: string }): boolean =>
     !commandExists(command, { env: checkEnv, cwd: workspace.path });
-  const missing = checks.find(isMissing);
+  const missing = checks.filter(({ kind }) => kind === "command").find(isMissing);
   const hook = hooks.find(isMissing);
   if (missing === undefined && hook !== undefined) {
     const command = oneLine(hook.command, { max: MAX_PATH_CHARS });
