@@ -8,7 +8,7 @@ import { laneOf } from "./state.ts";
 import { editTasks, type Edited } from "./task-edit.ts";
 import { MAX_TASK_FILE_BYTES, MAX_TASKS, readTasks } from "./task-list.ts";
 import { compareTasks, type Look } from "./task-watch.ts";
-import { workIn } from "./tasks.ts";
+import { settledTasks, workIn } from "./tasks.ts";
 
 interface About {
   lane: string;
@@ -42,6 +42,7 @@ export async function lookAtTasks({ run, ports }: Hands, { lane, iteration, by, 
           file,
           work: taken === undefined ? 0 : workIn(spec, taken),
           worked: known?.worked ?? new Set(),
+          settled: settledTasks(run.state),
         })
       : { tasks: [...before], suspicions: isTold ? [] : [tooMuch] };
   if (known !== undefined && suspicions.length === 0 && JSON.stringify(tasks) === JSON.stringify(before)) return [];
