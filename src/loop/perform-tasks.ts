@@ -8,7 +8,7 @@ import { laneOf } from "./state.ts";
 import { editTasks, type Edited } from "./task-edit.ts";
 import { MAX_TASK_FILE_BYTES, MAX_TASKS, readTasks } from "./task-list.ts";
 import { compareTasks, type Look } from "./task-watch.ts";
-import { workIn } from "./tasks.ts";
+import { settledTasks, workIn } from "./tasks.ts";
 
 interface About {
   lane: string;
@@ -42,11 +42,18 @@ export async function lookAtTasks({ run, ports }: Hands, { lane, iteration, by, 
           file,
           work: taken === undefined ? 0 : workIn(spec, taken),
           worked: known?.worked ?? new Set(),
+          settled: settledTasks(run.state),
         })
       : { tasks: [...before], suspicions: isTold ? [] : [tooMuch] };
-  if (known !== undefined && suspicions.length === 0 && JSON.stringify(tasks) === JSON.stringify(before)) return [];
+  if (known !== undefined && suspicions.length === 0 && same(tasks, before)) return [];
   return [{ type: "tasks-recorded", lane, iteration, by, tasks, suspicions }];
 }
+
+/** An id stands for its text: what was recorded may be masked. */
+const same = (a: readonly Task[], b: readonly Task[]): boolean => {
+  const key = (tasks: readonly Task[]): string => tasks.map(({ id, depth, is }) => `${id} ${depth} ${is}`).join("\n");
+  return key(a) === key(b);
+};
 
 const plain = (tasks: readonly Task[]): Task[] => tasks.map(({ id, text, depth, is }) => ({ id, text, depth, is }));
 

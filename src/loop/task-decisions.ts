@@ -46,8 +46,9 @@ export function taskStep(state: RunState): Step | undefined {
   const next = currentTask(state);
   if (next?.task.id === tasks.current) return undefined;
   const done = tasks.list.find(({ id }) => id === tasks.current);
-  const name = done === undefined ? "" : ` ${quoted(done.text)}`;
+  const what =
+    done === undefined ? "task is done" : `task ${quoted(done.text)} is ${done.is === "skipped" ? "skipped" : "done"}`;
   return next === undefined
-    ? { rule: "tasks-done", reason: `task${name} is done, and with it all tasks; the goal is not claimed yet` }
-    : { rule: "task-done", reason: `task${name} is done; next: ${quoted(next.task.text)}` };
+    ? { rule: "tasks-done", reason: `${what}, and with it all are settled; the goal is not claimed yet` }
+    : { rule: "task-done", reason: `${what}; next: ${quoted(next.task.text)}` };
 }

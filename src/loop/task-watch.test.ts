@@ -12,6 +12,7 @@ function look(before: string, now: string | undefined, more: Partial<Look> = {})
     file: "TASKS.md",
     work: 1,
     worked: new Set(),
+    settled: new Set(plain(before).flatMap(({ id, is }) => (is === "done" || is === "skipped" ? [id] : []))),
     ...more,
   });
 }
@@ -57,6 +58,7 @@ describe("the watch over the tasks", () => {
       file: "T",
       work: 1,
       worked: new Set(),
+      settled: new Set(),
     });
     expect(isOf(still.tasks)).toEqual(["todo b", "missing a"]);
     expect(still.suspicions).toEqual([]);
@@ -67,8 +69,15 @@ describe("the watch over the tasks", () => {
       file: "T",
       work: 1,
       worked: new Set(),
+      settled: new Set(),
     });
     expect(isOf(back.tasks)).toEqual(["todo a", "todo b"]);
+  });
+
+  it("does not let a task go that was ticked before its iteration came", () => {
+    const early = look("- [x] a\n- [ ] b\n", "- [ ] b\n", { settled: new Set() });
+    expect(isOf(early.tasks)).toEqual(["todo b", "missing a"]);
+    expect(early.suspicions).toEqual(["open task “a” is gone from TASKS.md"]);
   });
 
   it("lets a done task go, and honours whatever a person does to the file", () => {

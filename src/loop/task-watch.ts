@@ -33,13 +33,16 @@ export interface Look {
   work: number;
   /** Tasks with work behind them from earlier iterations. */
   worked: ReadonlySet<string>;
+  /** Tasks, not subtasks, that count as done: a tick alone does not let one vanish. */
+  settled: ReadonlySet<string>;
 }
 
 export function compareTasks(look: Look): { tasks: Task[]; suspicions: string[] } {
   const { before, now = [], by } = look;
   const inherited = heirs(before, now);
   const there = new Set([...now.map(({ id }) => id), ...inherited.values()]);
-  const absent = before.filter((task) => isOpen(task) && !there.has(task.id));
+  const isOwed = (task: Task): boolean => (task.depth === 0 ? !look.settled.has(task.id) : isOpen(task));
+  const absent = before.filter((task) => isOwed(task) && !there.has(task.id));
   // A person may take tasks out; that the whole file is gone is nobody's wish.
   const stays = by === "agent" || look.now === undefined;
   const missing = absent

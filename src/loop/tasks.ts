@@ -50,6 +50,14 @@ function isSettled({ tasks, spec }: RunState, block: TaskBlock): boolean {
 export const openTasks = (state: RunState): TaskBlock[] =>
   blocksOf(state.tasks?.list ?? []).filter((block) => !isSettled(state, block));
 
+/** Ids of the tasks that count as done or skipped. */
+export const settledTasks = (state: RunState): Set<string> =>
+  new Set(
+    blocksOf(state.tasks?.list ?? [])
+      .filter((block) => isSettled(state, block))
+      .map(({ task }) => task.id),
+  );
+
 /** The first that is not settled; undefined when all are. */
 export const currentTask = (state: RunState): TaskBlock | undefined => openTasks(state)[0];
 

@@ -43,7 +43,7 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
 }
 
 function mayStart(state: RunState, action: Action): boolean {
-  const beginsIteration = action.do === "turn" && action.attempt === 1;
+  const beginsIteration = action.do === "turn" && action.iteration > (state.lanes.get(action.lane)?.iteration ?? 0);
   return !state.paused && !(beginsIteration && hasPendingEdit(state));
 }
 

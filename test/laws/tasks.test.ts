@@ -2,8 +2,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Directive, FactOf } from "../../src/events.ts";
+import { fold } from "../../src/loop/fold.ts";
+import { mainLane } from "../../src/loop/state.ts";
 import { readTasks, taskId } from "../../src/loop/task-list.ts";
 import { taskCounts } from "../../src/loop/tasks.ts";
+import { wanted } from "../../src/loop/wanted.ts";
+import { runRecipe } from "../../src/recipes/run.ts";
 import type { RunSpec } from "../../src/spec.ts";
 import { complaintsAbout } from "../support/journal-grammar.ts";
 import { live } from "../support/live.ts";
@@ -269,6 +273,49 @@ describe("people's changes of the tasks", () => {
         }
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("leave every journal well-formed with an answer for each of its prefixes, among all that people say", async () => {
+    const directive = fc.constantFrom<Directive>(
+      add("new"),
+      mark("skipped"),
+      mark("removed", taskId("two")),
+      mark("done", "no such task"),
+      { kind: "pause" },
+      { kind: "resume" },
+      { kind: "interrupt" },
+      { kind: "stop", when: "after" },
+      { kind: "say", text: "words", when: "now" },
+    );
+    const touch = fc.integer({ min: 1, max: 60 });
+    const given = fc.array(fc.record({ touch, directive }), { maxLength: 5 });
+    const deaths = fc.array(fc.record({ touch, afterEffect: fc.boolean() }), { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(given, deaths, async (letters, dying) => {
+        const world = worldOf("- [ ] one\n- [ ] two\n");
+        world.letters = letters.toSorted((a, b) => a.touch - b.touch);
+        const faulty = act("a", ["one"], { faults: ["limited", "crash"] });
+        const acts = [
+          faulty,
+          act("b", ["two"]),
+          edited((text) => text.replaceAll("[ ]", "[x]"), { lines: ["good"], says: COMPLETE }),
+        ];
+        const end = await live(world, specOf({ maxErrors: 9, limits: { iterations: 6 } }), acts, { deaths: dying });
+        expect(complaintsAbout(world.facts)).toEqual([]);
+        expect(end.outcome).toBeDefined();
+        for (let n = 1; n <= world.facts.length; n += 1) {
+          const state = fold(world.facts.slice(0, n));
+          const { actions } = wanted(runRecipe, state, { wall: state.at, elapsed: state.elapsed });
+          const lane = mainLane(state);
+          const idle =
+            state.outcome !== undefined || state.wait !== undefined || state.paused || lane.open !== undefined;
+          expect(idle || actions.size > 0).toBe(true);
+          if (lane.open !== undefined)
+            expect([...actions.keys()].filter((key) => key.startsWith("edit-tasks"))).toEqual([]);
+        }
+      }),
+      { numRuns: 150 },
     );
   });
 });

@@ -10,6 +10,7 @@ import type { RunState } from "../../loop/state.ts";
 import type { Receipt, RunRow } from "../../ports.ts";
 import type { State } from "../../compose.ts";
 import { directiveWords, finalReceipt, type ReceiptState } from "../directive-words.ts";
+import { oneLine } from "../plain.ts";
 import { note, print, printJson } from "./output.ts";
 import { withState } from "./reading.ts";
 import { resolveRun, runsHere } from "./run-id.ts";
@@ -19,6 +20,7 @@ const MAX_WAIT_S = 86_400;
 /** Without --wait: long enough for a driver that is not busy to answer. */
 const SHORT_WAIT_S = 2;
 const MS_PER_SECOND = 1_000;
+const MAX_HOW_CHARS = 200;
 
 export interface SteerOptions {
   json?: boolean;
@@ -158,7 +160,8 @@ interface Told {
 function tell({ row: { run }, receipt, result, driven, json }: Told): void {
   const { id, directive } = receipt;
   if (json) printJson({ v: 1, run, id, directive, receipt: result.receipt, how: result.how, driven });
-  else print(`${id} ${result.receipt}${result.how === null ? "" : ` (${result.how})`}`);
+  else
+    print(`${id} ${result.receipt}${result.how === null ? "" : ` (${oneLine(result.how, { max: MAX_HOW_CHARS })})`}`);
   note(`${run}: ${directiveWords(directive)}`);
   if (!driven) note(`nobody drives this run now; it is taken up with: pawl resume ${run}`);
   else if (result.ended && result.receipt === "queued") note("the run ended before it was delivered");
