@@ -79,8 +79,10 @@ export function occasionsOf(state: RunState, lane: LaneState): Occasion[] {
 const isStall = (rule: string): boolean => rule.startsWith("struggle:") || rule === "approach-blocked";
 
 /** Of the agent or its connection; a limit is a wait, and what a person or a dying driver ended is none. */
-const isError = ({ outcome, foundOut }: FactOf<"turn-end">): boolean =>
-  outcome.is === "failed" || outcome.is === "timeout" || (outcome.is === "cut" && !foundOut);
+function isError({ outcome, foundOut }: FactOf<"turn-end">): boolean {
+  if (outcome.is === "failed") return outcome.kind !== "max-turns";
+  return outcome.is === "timeout" || (outcome.is === "cut" && !foundOut);
+}
 
 export const iterationStart = (n: number): Occasion => ({
   on: "iteration-start",

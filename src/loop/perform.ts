@@ -2,7 +2,7 @@
  * Does one action: writes the intent, does the effect through a port, writes the result. Every effect is repeatable, so
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
-import type { NewFact } from "../events.ts";
+import type { NewFact, Verdict } from "../events.ts";
 import type { Ports } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
@@ -133,7 +133,7 @@ async function check(
   const started = run.append([{ type: "check-start", lane, check: found.name, tree, iteration }]);
   const verify = await ports.workspace.verifyTree(tree);
   try {
-    const verdict = await found.judge(verify, signal);
+    const verdict = understood(await found.judge(verify, signal));
     await started;
     // An aborted judgement is no verdict: the check is simply wanted again, or not.
     if (signal.aborted) return;
@@ -141,6 +141,14 @@ async function check(
   } finally {
     await verify.release();
   }
+}
+
+const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);
+
+/** A check of somebody else's may say what no judge can: that is no verdict, and nothing is done on the strength of it. */
+function understood(verdict: Verdict): Verdict {
+  if (VERDICTS.has(verdict.is)) return verdict;
+  return { is: "unverifiable", reason: `it answered ${JSON.stringify(verdict.is)}, which is no verdict` };
 }
 
 async function remember(action: Extract<Action, { do: "remember" }>, { run, ports }: Hands): Promise<void> {

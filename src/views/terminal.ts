@@ -55,7 +55,8 @@ export function terminalView({ write, live, colour, loudness, redact, now }: Ter
   return {
     fact(fact, state) {
       doing = doingAfter(fact) ?? doing;
-      if (loudness === "quiet") return;
+      // Whoever wants silence is told all the same that he is waited for.
+      if (loudness === "quiet" && fact.type !== "human-requested") return;
       const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
       if (told !== undefined) line(told.text, told.style);
     },

@@ -125,30 +125,9 @@ describe("a hook is refused before anything is spent", () => {
       says: /hook hook 1: not found or not executable: \.\/tell\.sh/,
     },
     {
-      what: "not found",
-      yaml: "hooks: [{ name: a, on: run-end, run: no-such-program }]",
-      says: /hook a: not found or not executable/,
-    },
-    {
       what: "that blocks the end",
       yaml: "hooks: [{ on: run-end, run: 'true', policy: block }]",
       says: /at run-end there is nothing left to block/,
-    },
-    { what: "at no point", yaml: "hooks: [{ on: [], run: 'true' }]", says: /hook hook 1 has no point/ },
-    {
-      what: "at an unknown point",
-      yaml: "hooks: [{ on: iteration-and, run: 'true' }]",
-      says: /hooks in .*pawl\.yaml \(0\.on\.0\)/,
-    },
-    {
-      what: "with an unknown policy",
-      yaml: "hooks: [{ on: error, run: 'true', policy: shout }]",
-      says: /must be warn, block or suspend/,
-    },
-    {
-      what: "of the same name",
-      yaml: "hooks: [{ name: a, on: error, run: 'true' }, { name: a, on: error, run: 'true' }]",
-      says: /two hooks are called a/,
     },
     {
       what: "with a secret",

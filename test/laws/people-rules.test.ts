@@ -181,6 +181,20 @@ describe("a question of the loop", () => {
     expect(outcome(world)).toBe("verified all-required-pass");
   });
 
+  it("is what a verdict outside of the known ones comes to, never another turn (row 13)", async () => {
+    const world = await lived(asking(), [act(["good"], true)], {
+      answers: ["stop"],
+      adjust(ports) {
+        for (const check of ports.checks) check.judge = async () => ({ is: "perhaps" }) as never;
+      },
+    });
+    expect(of(world, "human-requested")).toMatchObject([
+      { kind: "unverifiable", text: 'check tests could not judge: it answered "perhaps", which is no verdict' },
+    ]);
+    expect(of(world, "turn-start")).toHaveLength(1);
+    expect(outcome(world)).toBe("stopped answer:stop");
+  });
+
   it("is still open after its driver died, and `resume` answers it", async () => {
     const spec = asking({ ...stuck, limits: { iterations: 3 } });
     const acts = [act(["a"]), act([]), act([])];
