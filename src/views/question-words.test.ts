@@ -8,10 +8,17 @@ import { terminalView } from "./terminal.ts";
 
 function shown(loudness: "quiet" | "normal", ...news: NewFact[]): { text: string; summary: string } {
   const spec = makeSpec({ run: "r-1" });
-  const facts = [startFact(spec), ...news].map(
-    (fact, seq) =>
-      ({ v: 1, run: "r-1", lane: "main", epoch: 1, prev: "", seq, at: 0, elapsed: 1_000, ...fact }) as Fact,
-  );
+  const facts = [startFact(spec), ...news].map((fact, seq): Fact => ({
+    v: 1,
+    run: "r-1",
+    lane: "main",
+    epoch: 1,
+    prev: "",
+    seq,
+    at: 0,
+    elapsed: 1_000,
+    ...fact,
+  }));
   let text = "";
   const write = (more: string): void => void (text += more);
   const view = terminalView({ write, live: true, colour: false, loudness, redact: (line) => line, now: () => 0 });
