@@ -1,6 +1,6 @@
 /** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
 import type { Command } from "commander";
-import { SETTING_NAMES, type SettingName } from "../../../config/settings.ts";
+import { SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
 import { UsageError } from "../../../errors.ts";
 import type { Loudness } from "../../terminal.ts";
 import { readGoal } from "../goal.ts";
@@ -65,17 +65,32 @@ async function asked(command: Command, { words, options }: { words: string[]; op
   if (stray.length > 0) {
     throw new UsageError(`too many words: ${JSON.stringify(stray.join(" "))}`, { hint: "put the goal in quotes" });
   }
-  // `--worktree "fix it"` takes the goal for the name; a name has no blanks.
-  const swallowed = goal === undefined && options.file === undefined && /\s/.test(String(options.worktree ?? ""));
-  const argument = swallowed ? String(options.worktree) : goal;
-  const worktree = swallowed ? true : options.worktree;
+  const { argument, worktree, taken } = unswallow(command, { goal, options });
   const commit = commitPolicy(options, worktree);
   const flags: Flags = {
     ...flagsOf(command, OFFERED),
+    ...taken,
     ...(commit === undefined ? {} : { commit }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
   return { ...(await readGoal({ argument, file: options.file })), flags, worktree };
+}
+
+/** `--worktree "fix it"` and `--notes "fix it"` take the goal for a name; a name has no blanks. */
+function unswallow(
+  command: Command,
+  { goal, options }: { goal: string | undefined; options: Options },
+): { argument: string | undefined; worktree: string | true | undefined; taken: Flags } {
+  const { worktree, file } = options;
+  if (goal !== undefined || file !== undefined) return { argument: goal, worktree, taken: {} };
+  const isGoal = (word: unknown): word is string => typeof word === "string" && /\s/.test(word);
+  if (isGoal(worktree)) return { argument: worktree, worktree: true, taken: {} };
+  for (const name of OFFERED) {
+    const { bare }: Setting = SETTINGS[name];
+    const word = bare === undefined ? undefined : flagsOf(command, [name])[name];
+    if (isGoal(word)) return { argument: word, worktree, taken: { [name]: bare } };
+  }
+  return { argument: goal, worktree, taken: {} };
 }
 
 /** commander drops the `--`; what stood behind it is as many words as the command line has there. */
