@@ -63,6 +63,7 @@ describe.concurrent("the goal", () => {
     expect(await dry(["-f", "goal"])).toBe("from a file");
     expect(await dry(["-"], "from stdin\n")).toBe("from stdin");
     expect(await dry(["-f", "-"], "from stdin too\n")).toBe("from stdin too");
+    expect(await dry(["--notes", "after a bare flag"])).toBe("after a bare flag");
     execFileSync("mkfifo", [join(place.repository.path, ".git/pipe")]);
     const writer = execFile("sh", ["-c", "echo from a pipe > .git/pipe"], { cwd: place.repository.path });
     expect(await dry(["-f", ".git/pipe"])).toBe("from a pipe");

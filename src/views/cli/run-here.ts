@@ -1,6 +1,4 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { copyFileSync, lstatSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { openDriverState, type Environment } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";

@@ -1,6 +1,5 @@
 /** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
 import type { Command } from "commander";
-import { existsSync } from "node:fs";
 import { SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
 import { UsageError } from "../../../errors.ts";
 import { readGoal } from "../goal.ts";
@@ -72,29 +71,31 @@ async function asked(command: Command, { words, options }: { words: string[]; op
       hint: `put the goal in quotes: pawl run ${JSON.stringify(own.join(" "))}`,
     });
   }
-  // `--worktree "fix it"` takes the goal for the name; a name has no blanks.
-  const swallowed = goal === undefined && options.file === undefined && /\s/.test(String(options.worktree ?? ""));
-  const given = flagsOf(command, RUN_SETTINGS);
-  const eater = goal === undefined && options.file === undefined ? eaterOf(given) : undefined;
-  const argument = swallowed ? String(options.worktree) : eater === undefined ? goal : String(given[eater]);
-  const worktree = swallowed ? true : options.worktree;
+  const { argument, worktree, taken } = unswallow(command, { goal, options });
   const flags: Flags = {
-    ...given,
-    ...(eater === undefined ? {} : { [eater]: bareOf(eater) }),
+    ...flagsOf(command, RUN_SETTINGS),
+    ...taken,
     ...placeFlags({ ...options, ...(worktree === undefined ? {} : { worktree }) }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
   return { ...(await readGoal({ argument, file: options.file })), flags, worktree };
 }
 
-const bareOf = (name: SettingName): string | undefined => (SETTINGS[name] as Setting).bare;
-
-/** `--tasks "fix it"` takes the goal for the file; nobody's task file has a name of several words and does not exist. */
-function eaterOf(given: Flags): SettingName | undefined {
-  return RUN_SETTINGS.find((name) => {
-    const value = given[name];
-    return bareOf(name) !== undefined && typeof value === "string" && /\s/.test(value) && !existsSync(value);
-  });
+/** `--worktree "fix it"` and `--notes "fix it"` take the goal for a name; a name has no blanks. */
+function unswallow(
+  command: Command,
+  { goal, options }: { goal: string | undefined; options: Options },
+): { argument: string | undefined; worktree: string | true | undefined; taken: Flags } {
+  const { worktree, file } = options;
+  if (goal !== undefined || file !== undefined) return { argument: goal, worktree, taken: {} };
+  const isGoal = (word: unknown): word is string => typeof word === "string" && /\s/.test(word);
+  if (isGoal(worktree)) return { argument: worktree, worktree: true, taken: {} };
+  for (const name of RUN_SETTINGS) {
+    const { bare }: Setting = SETTINGS[name];
+    const word = bare === undefined ? undefined : flagsOf(command, [name])[name];
+    if (isGoal(word)) return { argument: word, worktree, taken: { [name]: bare } };
+  }
+  return { argument: goal, worktree, taken: {} };
 }
 
 /** commander drops the `--`; what stood behind it is as many words as the command line has there. */
