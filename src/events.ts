@@ -103,7 +103,7 @@ const outcomeSchema = z.strictObject({
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 /** The longest text of a directive, characters. */
-export const MAX_DIRECTIVE_CHARS = 65_536;
+const MAX_DIRECTIVE_CHARS = 65_536;
 
 export const directiveSchema = z.discriminatedUnion("kind", [
   z.strictObject({
