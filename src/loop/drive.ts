@@ -201,6 +201,15 @@ function openRun(
       });
       return batch;
     },
+    async appendIf(holds, facts) {
+      let written = false;
+      await enqueue(async () => {
+        if (!holds()) return;
+        take(await owned.append(facts, time()));
+        written = true;
+      });
+      return written;
+    },
     takeDirectives,
     async listen(until) {
       while (!until.aborted) {

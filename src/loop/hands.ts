@@ -9,6 +9,8 @@ export interface Run {
   readonly state: RunState;
   now(): Now;
   append(facts: readonly NewFact[]): Promise<void>;
+  /** Only if it still holds when everything before it has been written; false when it did not. */
+  appendIf(holds: () => boolean, facts: readonly NewFact[]): Promise<boolean>;
 }
 
 export interface LiveSession {

@@ -24,10 +24,11 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash, bytes } = await ports.blobs.put(prompt.text);
-  // A pause or a stop came while the agent started: nothing has begun yet.
-  if (signal.aborted) return;
-  // Words in the prompt were taken back meanwhile: it is made again without them.
-  if (directives.some((id) => state.directives.get(id)?.delivered !== undefined)) return;
+  // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
+  // the prompt is made again without them.
+  const isWanted = (): boolean =>
+    !signal.aborted && directives.every((id) => state.directives.get(id)?.delivered === undefined);
+  if (!isWanted()) return;
   const turn = state.turns + 1;
   const uuid = ports.uuid();
   const start: NewFact = {
@@ -46,7 +47,7 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const first: NewFact[] = attempt === 1 ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
   const { begin, finish } = announce(hands, lane, { session: live.session, turn });
   try {
-    await run.append([...first, start]);
+    if (!(await run.appendIf(isWanted, [...first, start]))) return;
     await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish });
   } finally {
     finish();

@@ -117,7 +117,7 @@ export function questionActions(state: RunState, now: Now): Action[] {
 }
 
 function answerFor(state: RunState, open: QuestionState, now: Now): Answer | undefined {
-  const { turn, lane, seq, question } = open;
+  const { turn, lane, seq, question, about } = open;
   if (turn !== null && state.lanes.get(lane)?.open?.fact.turn !== turn) {
     return { text: "its turn is over", by: "turn-ended" };
   }
@@ -126,6 +126,10 @@ function answerFor(state: RunState, open: QuestionState, now: Now): Answer | und
       return { text: directive.text, by: "person", directive: id };
   }
   if (turn === null && state.stop !== undefined) return { text: "the run was stopped", by: "policy" };
+  const { trouble } = state.hooks;
+  // A hook's trouble comes first; what was asked before is asked again if the run goes on after it.
+  if (turn === null && trouble !== undefined && about !== hookKey(trouble))
+    return { text: "a hook holds the run", by: "policy" };
   const resumed = ({ directive, receivedSeq }: DirectiveState): boolean =>
     directive.kind === "resume" && receivedSeq > seq;
   if (turn === null && [...state.directives.values()].some(resumed)) return { text: GO_ON, by: "person" };
