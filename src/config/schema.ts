@@ -31,7 +31,6 @@ export function settingsSchema(): Record<string, unknown> {
 function describe(name: keyof typeof SETTINGS): string {
   const { about }: Setting = SETTINGS[name];
   const value: unknown = (DEFAULTS as Record<string, unknown>)[name];
-  const plain =
-    value === undefined || typeof value === "object" || typeof value === "number" ? "" : ` Default: ${String(value)}.`;
+  const plain = typeof value === "string" || typeof value === "boolean" ? ` Default: ${value}.` : "";
   return `${about.charAt(0).toUpperCase()}${about.slice(1)}.${plain}`;
 }

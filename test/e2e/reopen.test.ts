@@ -44,17 +44,19 @@ it("takes the line that started it, changes limits and model, and refuses every 
 });
 
 it("reopens a run that failed, was stopped, and was stuck, one after the other, and it ends verified", async () => {
+  const script = {
+    marker: "Iteration \\d+",
+    models: ["claude-sonnet-5"],
+    rules: [
+      { when: { promptIncludes: "Iteration 5 " }, steps: [bash("echo right > work.txt"), { text: CLAIM }] },
+      { when: { promptIncludes: "Iteration 3 " }, steps: [{ text: "Three." }] },
+      { when: { promptIncludes: "Iteration 4 " }, steps: [{ text: "Four." }] },
+    ],
+    steps: [bash("sleep 30"), { text: "Slept." }],
+  };
   const place = await cliPlace({
-    script: {
-      ...byIteration({
-        1: [bash("sleep 30"), { text: "One." }],
-        2: [{ text: "Two." }],
-        3: [{ text: "Three." }],
-        4: [bash("echo right > work.txt"), { text: CLAIM }],
-      }),
-      models: ["claude-sonnet-5"],
-    },
-    env: { PAWL_PATIENCE: "2", PAWL_SHORT_TURN: "0", PAWL_LADDER: "stop" },
+    script,
+    env: { PAWL_PATIENCE: "1", PAWL_SHORT_TURN: "0", PAWL_LADDER: "stop" },
   });
   const failed = await place.pawl("run", "write it", "--check", CHECK, "--model", "claude-nonsense");
   expect([failed.code, failed.stdout]).toEqual([5, "failed pawl/write-it\n"]);

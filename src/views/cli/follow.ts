@@ -73,7 +73,7 @@ function left({ interrupted }: DriverWatch, { run, once }: { run: string; once: 
 interface DriverWatch {
   readonly signal: AbortSignal;
   /** By Ctrl-C. */
-  interrupted(): boolean;
+  readonly interrupted: () => boolean;
   close(): void;
 }
 

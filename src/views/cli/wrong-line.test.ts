@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { UsageError } from "../../errors.ts";
 import { COMMANDS } from "./table.ts";
-import { explained, wrongCommand } from "./wrong-line.ts";
+import { explained, wrongCommand, type Around } from "./wrong-line.ts";
 
 const words = (error: UsageError | undefined): string => `${error?.message}: ${error?.hint}`;
 const typed = (...argv: string[]): string => words(wrongCommand(argv, Object.keys(COMMANDS)));
@@ -37,14 +37,14 @@ describe("a first word that is no command", () => {
 });
 
 describe("a complaint of the parser", () => {
-  const around = {
+  const around: Around = {
     command: "run",
     usage: '"goal"',
     flags: ["--check", "--max-cost", "--max-iterations", "--tools"],
     subcommands: [],
     stray: ["b", "c"],
   };
-  const said = (code: string, message: string, more: Partial<typeof around> = {}): string =>
+  const said = (code: string, message: string, more: Partial<Around> = {}): string =>
     words(explained({ code: `commander.${code}`, message }, { ...around, ...more }));
 
   it.each([

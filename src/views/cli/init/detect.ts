@@ -19,7 +19,7 @@ export interface Files {
   /** Names of files and folders at the top of the repository. */
   names: ReadonlySet<string>;
   /** The text of one of them; undefined when it is not there or too large. */
-  read(name: string): string | undefined;
+  readonly read: (name: string) => string | undefined;
 }
 
 const ORDER: readonly Purpose[] = ["tests", "types", "lint", "build"];
