@@ -1,5 +1,5 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
-import type { Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
+import type { Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 
@@ -21,7 +21,7 @@ export function factWords(fact: Fact): string | undefined {
     case "run-end":
       return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})`;
     case "lease-changed":
-      return `driven by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
+      return `worked on by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
     case "lane-start":
       return `workspace ready (${short(fact.why)})`;
     case "lane-end":
@@ -66,7 +66,7 @@ export function factWords(fact: Fact): string | undefined {
     case "wait-start":
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":
-      return `waited enough: ${short(fact.why)}`;
+      return `the wait is over: ${short(fact.why)}`;
     default:
       return undefined;
   }
@@ -94,13 +94,17 @@ export function verdictWords(verdict: Verdict): string {
     case "pass":
       return `pass in ${seconds(verdict.evidence.durationMs)}`;
     case "fail":
-      return `FAIL with ${verdict.evidence.exitCode ?? verdict.evidence.signal ?? "no exit code"} in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
+      return `FAIL (${exitWords(verdict.evidence)}) in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
     case "flaky":
       return `flaky over ${verdict.runs} runs: ${short(verdict.failures[0].message)}`;
     case "unverifiable":
     case "skipped":
       return `${verdict.is} (${short(verdict.reason)})`;
   }
+}
+
+function exitWords({ exitCode, signal }: Evidence): string {
+  return exitCode === null ? (signal ?? "no exit code") : `exit ${exitCode}`;
 }
 
 export function usageWords(usage: Usage): string {

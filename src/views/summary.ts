@@ -2,7 +2,7 @@
 import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import type { CheckSpec } from "../spec.ts";
-import { cost, counted, duration, grouped } from "./cli/format.ts";
+import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 
@@ -47,7 +47,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ],
     ["cost", cost(spent)],
     ["tokens", tokens(state)],
-    ["time", `${duration(state.elapsed)} driven`],
+    ["time", `${duration(state.elapsed)} of work`],
     ["branch", branchLine(state)],
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
@@ -55,8 +55,8 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
-  const next = nextCommands(state).map(([command, why]) => `  ${command}  # ${why}`);
-  return [`${spec.run} ${head}`, ...body, "next", ...next].join("\n");
+  const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
+  return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
 }
 
 const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
@@ -117,8 +117,9 @@ function nextCommands(state: RunState): [string, string][] {
   const { run, outcome, spec } = state;
   const branch = branchOf(state);
   const look: [string, string][] = [
-    [`pawl show ${run}`, "prompt, verdicts and decision of each iteration"],
+    [`pawl show ${run}`, "the last iteration: prompt, verdicts, decision"],
     [`pawl diff ${run}`, "what it changed"],
+    ...outcomeCommands(state),
   ];
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
   const merge: [string, string][] =
@@ -127,6 +128,20 @@ function nextCommands(state: RunState): [string, string][] {
       : [];
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
   return [...look, ...merge, ...resume];
+}
+
+/** What helps with just this end. */
+function outcomeCommands({ run, outcome }: RunState): [string, string][] {
+  switch (outcome?.is) {
+    case "stuck":
+      return [[`pawl memory list ${run}`, "what was tried and failed"]];
+    case "needs-human":
+      return [[`pawl status ${run}`, "what it needs from you"]];
+    case "failed":
+      return [["pawl doctor", "is everything here that pawl needs"]];
+    default:
+      return [];
+  }
 }
 
 /** Safe to paste into a shell, whatever a branch is called. */

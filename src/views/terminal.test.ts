@@ -57,7 +57,7 @@ describe("a live run", () => {
       "iteration 1 closed: 7.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests fail · $0.25",
       "iteration 2 closed: 6.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests pass · ~$0.25",
     ]);
-    expect(text).toMatch(/tests: FAIL with 1/);
+    expect(text).toMatch(/tests: FAIL \(exit 1\)/);
     expect(text).toMatch(/all-required-pass: tests passed/);
   });
 

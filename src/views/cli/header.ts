@@ -11,8 +11,9 @@ export function header(spec: RunSpec): string {
   const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
   return [
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
-    `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
+    `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
     "  unfenced: the agent and the checks run with your rights",
+    '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',
   ].join("\n");
 }
 

@@ -95,7 +95,7 @@ function spentWords({ spent, drivenMs }: StatusView): string {
     counted(spent.turns, "turn"),
     counted(spent.toolCalls, "tool call"),
     `${grouped(spent.tokens)} tokens`,
-    `${duration(drivenMs)} driven`,
+    `${duration(drivenMs)} of work`,
   ].join(", ");
 }
 
