@@ -23,7 +23,11 @@ it("writes a pawl.yaml that the next run uses, and does not write over it", asyn
   expect(written).toContain("checks:\n  - tests=npm test\n");
 
   const again = await place.pawl("init");
-  expect([again.code, again.stdout, again.stderr]).toEqual([2, "", expect.stringMatching(/is there already\n.*--force/)]);
+  expect([again.code, again.stdout, again.stderr]).toEqual([
+    2,
+    "",
+    expect.stringMatching(/is there already\n.*--force/),
+  ]);
   expect(readFileSync(path, "utf8")).toBe(written);
   expect((await place.pawl("init", "--force", "--check", "make it: so")).code).toBe(0);
   expect(readFileSync(path, "utf8")).toContain('  - "check=make it: so"\n');

@@ -47,9 +47,9 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
   };
   const now = fold(facts);
   if (!json) note(statusHead(statusView(now, { row, facts, queued: [], now: Date.now() })));
-  const watch = watchDriver(opened, { once, isOver: () => (now.outcome ?? folded?.outcome) !== undefined });
+  for await (const line of lines) show(line);
+  const watch = watchDriver(opened, { once, isOver: () => folded?.outcome !== undefined });
   try {
-    for (const line of lines) show(line);
     if (folded?.outcome === undefined && !(once && row.owner === undefined)) {
       for await (const line of comingLines(state, { request, after, signal: watch.signal })) show(line);
     }

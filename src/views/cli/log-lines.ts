@@ -1,5 +1,5 @@
 /** Facts and trace of a run as one stream in the order of time: what there is, then what comes. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { State } from "../../compose.ts";
 import type { Fact } from "../../events.ts";
 import type { TraceLine } from "../../ports.ts";
@@ -22,9 +22,11 @@ const LAST_LINES_MS = 300;
 /** Facts and trace are written by two hands: so long is waited for the other before lines are put in order. */
 const REORDER_MS = 100;
 
+const LINES_AT_ONCE = 200;
+
 export interface Past {
   /** Read piece by piece while they are shown. */
-  lines: Iterable<LogLine>;
+  lines: AsyncIterable<LogLine>;
   /** Where the future begins. */
   after: { seq: number; n: number };
   ended: boolean;
@@ -41,13 +43,25 @@ export function pastLines(
   const since = facts.find(({ seq }) => seq >= from)?.at ?? Number.POSITIVE_INFINITY;
   const wanted = facts.filter((fact) => fact.seq >= from);
   return {
-    lines: merged(
-      request.facts ? ofTurn(wanted.map(ofFact), turn) : [],
-      request.trace && wanted.length > 0 ? traced(trace.scan(run, { turn }), { newest, since }) : [],
+    lines: paced(
+      merged(
+        request.facts ? ofTurn(wanted.map(ofFact), turn) : [],
+        request.trace && wanted.length > 0 ? traced(trace.scan(run, { turn }), { newest, since }) : [],
+      ),
     ),
     after: { seq: facts.at(-1)?.seq ?? -1, n: newest },
     ended: last?.type === "run-end",
   };
+}
+
+/** So that a reader who has left (`| head`) is noticed before the last line. */
+async function* paced(lines: Iterable<LogLine>): AsyncIterable<LogLine> {
+  let n = 0;
+  for (const line of lines) {
+    yield line;
+    n += 1;
+    if (n % LINES_AT_ONCE === 0) await immediate();
+  }
 }
 
 function* traced(

@@ -32,7 +32,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
         const show = (line: LogLine): void => (json ? printJson(asJson(line, row.run)) : showText(line));
         const past = { request, facts: await state.journal.read(row.run) };
         const { lines, after, ended } = pastLines(state, past);
-        for (const line of lines) show(line);
+        for await (const line of lines) show(line);
         if (!follow || ended) return;
         if (row.owner === undefined) note(`nobody drives this run now; it goes on with: pawl resume ${row.run}`);
         const { signal } = new AbortController();
