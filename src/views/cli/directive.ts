@@ -72,6 +72,7 @@ export async function steer(
     const driven = row.owner !== undefined;
     const about = { folded, queued: await state.inbox.queued(row.run), driven };
     const directive = typeof wanted === "function" ? wanted(about) : wanted;
+    if (!driven) refuseIdle(folded, directive);
     const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
     const until = patience(directive, options);
     const result =
@@ -123,6 +124,14 @@ function refuseEnded({ run, outcome }: RunState): void {
       outcome.is === "verified"
         ? 'it is verified and cannot be reopened; start another: pawl run "…"'
         : `reopen it first: pawl resume ${run}`,
+  });
+}
+
+/** What is not running cannot be ended; whoever resumes it wants it to go on. */
+function refuseIdle({ run }: RunState, { kind }: Directive): void {
+  if (kind !== "stop" && kind !== "interrupt") return;
+  throw new UsageError(`nobody drives run ${run}: there is nothing to ${kind}`, {
+    hint: `it stays as it is; to go on: pawl resume ${run}`,
   });
 }
 

@@ -20,10 +20,16 @@ _pawl() {
 if [ "$funcstack[1]" = "_pawl" ]; then _pawl "$@"; else compdef _pawl pawl; fi`;
 
 const FISH = `function __pawl_complete
-    set -l words (commandline -opc) (commandline -ct)
-    pawl complete $words[2..-1] 2>/dev/null
+    set -l words (commandline -opc)
+    set -l last (commandline -ct)
+    set -l found (pawl complete $words[2..-1] "$last" 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\\n' $found
+    else
+        __fish_complete_path "$last"
+    end
 end
-complete -c pawl -a '(__pawl_complete)'`;
+complete -c pawl -f -a '(__pawl_complete)'`;
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 

@@ -64,6 +64,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
 type Asked = Pick<RunRequest, "goal" | "flags" | "worktree">;
 
 async function asked(command: Command, { words, options }: { words: string[]; options: Options }): Promise<Asked> {
+  const settings = flagsOf(command, RUN_SETTINGS);
   const { own, forAgent } = splitAtDashes(words);
   const [goal, ...stray] = own;
   if (stray.length > 0) {
@@ -76,7 +77,7 @@ async function asked(command: Command, { words, options }: { words: string[]; op
   const argument = swallowed ? String(options.worktree) : goal;
   const worktree = swallowed ? true : options.worktree;
   const flags: Flags = {
-    ...flagsOf(command, RUN_SETTINGS),
+    ...settings,
     ...placeFlags({ ...options, ...(worktree === undefined ? {} : { worktree }) }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
