@@ -39,8 +39,8 @@ export function printDryRun({ spec, base, resolved }: Planned, { json }: { json:
   const { workspace } = spec;
   process.stdout.write(
     [
-      "settings",
-      settingsTable(resolved, { origin: true }),
+      "settings that are not the default (pawl config show has all)",
+      settingsTable(resolved, { origin: true, changed: true }),
       "",
       `workspace  ${workspace.path}`,
       `commits    ${workspace.commit === "branch" ? `on ${workspace.branch}` : workspace.commit}`,
