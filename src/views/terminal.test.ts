@@ -74,6 +74,24 @@ describe("a live run", () => {
     expect(show(factsOf(twoIterations), { colour: true }).text).toContain("\u001b[");
   });
 
+  it("shows paths of tools without the directory the agent works in", () => {
+    let text = "";
+    const write = (more: string): void => void (text += more);
+    const quiet = {
+      live: true,
+      colour: false,
+      loudness: "normal",
+      redact: (line: string) => line,
+      now: () => 0,
+    } as const;
+    const view = terminalView({ ...quiet, write, root: "/r/work" });
+    const input = { file_path: "/r/work/src/a.ts" };
+    view.trace({ at: 0, turn: 1, kind: "tool-start", data: { type: "tool-start", id: "1", name: "Read", input } });
+    view.trace({ at: 0, turn: 1, kind: "text", data: { type: "text", text: "see /r/work/src/a.ts" } });
+    view.close();
+    expect(text).toBe("  → Read src/a.ts\n  see /r/work/src/a.ts\n");
+  });
+
   it("shows the agent's stream line by line, without its controls and without secrets", () => {
     let text = "";
     const redact = makeRedact({ environment: { API_TOKEN: "very-secret-value" } });

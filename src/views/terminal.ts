@@ -33,11 +33,13 @@ export interface TerminalOptions {
   loudness: Loudness;
   redact: Redact;
   now: () => number;
+  /** Where the agent works: paths in it are shown without it. */
+  root?: string;
 }
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
-export function terminalView({ write, live, colour, loudness, redact, now }: TerminalOptions): RunView {
+export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
   let lastAt = now();
   let doing = "starting";
   const line = (text: string, style?: Style): void => {
@@ -63,7 +65,8 @@ export function terminalView({ write, live, colour, loudness, redact, now }: Ter
     },
     trace(traced) {
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
-      const words = traceWords(traced);
+      const all = traceWords(traced);
+      const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");
       if (words !== undefined && words !== "") line(indented(words), traced.kind === "text" ? undefined : "dim");
     },
     close: () => clearInterval(heartbeat),

@@ -37,7 +37,7 @@ it("writes a pawl.yaml that the next run uses, and does not write over it", asyn
   const run = await place.pawl("run", "make it");
   expect([run.code, run.stdout]).toEqual([0, "verified pawl/make-it\n"]);
   const origin = (await place.pawl("config", "show", "--origin")).stdout;
-  expect(origin).toMatch(/^checks +\{"name":"tests","run":"npm test"\} +.*pawl\.yaml$/m);
+  expect(origin).toMatch(/^checks +tests=npm test +.*pawl\.yaml$/m);
 });
 
 it("asks two questions on a terminal, with what was found as the answer", async () => {

@@ -42,6 +42,11 @@ it("lists what was said, takes back what is not on its way, and says only-now in
 
   open("one");
   await waitFor(() => driver.stderr().includes("iteration 2 of 9"), { what: "the second iteration" });
+  const status = (await place.pawl("status")).stdout;
+  expect(status).toMatch(/^state +working, iteration 2 of 9, turn 2 running for /m);
+  expect(status).toMatch(/^Last iterations\n {2}1 +[\d.]+ s +Bash × 1 +0 files \+0 -0 +.*: fail +\$0\.\d+ +/m);
+  expect(status).toMatch(/^ {2}d1 +delivered +say next "say wombat" +taken back$/m);
+  expect(status).toMatch(/^limits +iterations 2 of 9 \(7 left\)$/m);
   open("two");
   expect((await driver.done).code).toBe(0);
   const list = (await place.pawl("steer", "--list")).stdout;

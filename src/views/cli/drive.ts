@@ -44,7 +44,7 @@ export async function driveHere({
   // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
   setFlagsFromString("--semi-space-growth-factor=1");
   const composed = await composeForRun({ run, env, state, start });
-  const view = runView({ json, loudness, redact: state.redact });
+  const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
   const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
   try {
     const ended = await drive({

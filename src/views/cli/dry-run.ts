@@ -33,8 +33,8 @@ export async function printDryRun(
   const { workspace } = spec;
   process.stdout.write(
     [
-      "settings",
-      settingsTable(resolved, { origin: true }),
+      "settings that are not the default (pawl config show has all)",
+      settingsTable(resolved, { origin: true, changed: true }),
       "",
       `workspace  ${workspace.path}`,
       `commits    ${workspace.commit === "branch" ? `on ${workspace.branch}` : workspace.commit}`,

@@ -37,7 +37,8 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
   const begin = Math.min(from ?? facts.length, facts.length);
   const request = { run: row.run, facts: true, trace: !json, turn: undefined };
   const { lines, after } = pastLines(state, { request, facts, from: begin });
-  const view = runView({ json, loudness, redact: state.redact });
+  const now = fold(facts);
+  const view = runView({ json, loudness, redact: state.redact, root: now.spec.workspace.path });
   let folded = begin === 0 ? undefined : fold(facts.slice(0, begin));
   const show = (line: LogLine): void => {
     if (line.is === "trace") return view.trace(line.line);
@@ -45,7 +46,6 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
     if (json) printJson(line.fact);
     view.fact(line.fact, folded);
   };
-  const now = fold(facts);
   if (!json) note(statusHead(statusView(now, { row, facts, queued: [], now: Date.now() })));
   for await (const line of lines) show(line);
   const watch = watchDriver(opened, { once, isOver: () => folded?.outcome !== undefined });

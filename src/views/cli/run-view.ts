@@ -8,15 +8,18 @@ interface Shown {
   json: boolean;
   loudness: Loudness;
   redact: Redact;
+  /** The agent's directory. */
+  root: string;
 }
 
-export function runView({ json, loudness, redact }: Shown): RunView {
+export function runView({ json, loudness, redact, root }: Shown): RunView {
   return terminalView({
     write: (text) => process.stderr.write(text),
     live: process.stderr.isTTY,
     colour: styleText("red", "x", { stream: process.stderr }) !== "x",
     loudness: json && loudness !== "verbose" ? "quiet" : loudness,
     redact,
+    root,
     now: () => Date.now(),
   });
 }

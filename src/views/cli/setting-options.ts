@@ -85,8 +85,23 @@ function sayDefault(name: SettingName): string {
 export function sayValue(name: SettingName, value: unknown): string {
   const setting: Setting = SETTINGS[name];
   if (typeof value === "number" && setting.argument === "TIME") return value === 0 ? "0" : sayDuration(value);
-  if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
+  if (typeof value === "number" && setting.argument === "SIZE") return sayBytes(value);
+  if (Array.isArray(value)) return value.map(sayOne).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A check as it is written on the command line. */
+function sayOne(one: unknown): string {
+  if (typeof one === "string") return one;
+  const { name, run, ...more } = one as { name?: string; run?: string };
+  if (run === undefined || Object.keys(more).length > 0) return JSON.stringify(one);
+  return name === undefined ? run : `${name}=${run}`;
+}
+
+const KIB = 1024;
+function sayBytes(bytes: number): string {
+  if (bytes % KIB ** 2 === 0) return `${bytes / KIB ** 2}MB`;
+  return bytes % KIB === 0 ? `${bytes / KIB}KB` : String(bytes);
 }
 
 /** The words a flag takes, where they are fixed; else none. */
