@@ -26,7 +26,7 @@ const handle: RunHandle = await run({
     console.log(`iteration ${iteration}: ${record.files} files changed, unchanged for ${unchanged}, ${decision.rule}`);
     // What a person says comes before what the policy would do.
     const answer = { ...stepIn(state, policy), ...commands.take() };
-    for (const [what, value] of Object.entries(answer)) console.log(`  ${what}: ${String(value)}`);
+    for (const [what, value] of Object.entries(answer)) console.log(`  ${what}: ${JSON.stringify(value)}`);
     return answer;
   },
 });

@@ -6,7 +6,7 @@ import { constants, copyFileSync, lstatSync, mkdirSync, readlinkSync, realpathSy
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isWithin, userGit, type Environment } from "./user-git.ts";
 
-export const INCLUDE_FILE = ".worktreeinclude";
+const INCLUDE_FILE = ".worktreeinclude";
 const MAX_INCLUDED_FILES = 50_000;
 const MAX_INCLUDED_BYTES = 2 * 1024 * 1024 * 1024;
 const SHOWN_PATHS = 3;

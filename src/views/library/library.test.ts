@@ -161,6 +161,24 @@ describe("run", () => {
     expect(reasons).toEqual(["no answer within 50 ms", "it threw: no database"]);
   });
 
+  it("an answer of such a check that is no verdict is taken for none: a person must look, nothing is tried for ever (row 13)", async () => {
+    const { options } = place();
+    const script: ScriptedFunction = ({ workspace }) => {
+      write(workspace, "two\n");
+      return { text: CLAIM };
+    };
+    const wrong: unknown[] = [{ is: "probably" }, true, undefined, { pass: "yes" }, { is: "pass" }];
+    for (const [n, answer] of wrong.entries()) {
+      const check: OwnCheck = { name: "odd", judge: () => answer as { pass: true } };
+      const handle = await run(
+        options({ script, checks: [check], backoff: "1ms", maxBackoff: "2ms", worktree: true, goal: `try ${n}` }),
+      );
+      const { outcome, state } = await handle.outcome;
+      expect(outcome).toMatchObject({ is: "needs-human", rule: "unverifiable" });
+      expect(state.spent.turns).toBe(1);
+    }
+  });
+
   it("works in a worktree of its own, two of one goal at once each on a branch of its own", async () => {
     const { options, repository } = place();
     const script: ScriptedFunction = ({ workspace }) => {

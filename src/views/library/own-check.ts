@@ -1,9 +1,16 @@
 /** A check that is an object of the user's program: held to the contract of the port, whatever it does. */
-import type { Evidence, Verdict } from "../../events.ts";
+import { z } from "zod";
+import { verdictSchema, type Evidence, type Verdict } from "../../events.ts";
 import type { Check, VerifyTree } from "../../ports.ts";
 
 /** In short: a verdict without the evidence, which pawl adds. */
 export type Judged = { pass: true; score?: number } | { pass: false; message: string; score?: number };
+
+const score = z.number().optional();
+const judgedSchema = z.union([
+  z.strictObject({ pass: z.literal(true), score }),
+  z.strictObject({ pass: z.literal(false), message: z.string().min(1), score }),
+]);
 
 export interface OwnCheck {
   name: string;
@@ -55,8 +62,11 @@ interface About {
   durationMs: number;
 }
 
+/** A program without types may answer anything: what is no verdict is none, and never taken for one. */
 function verdictOf(answer: Verdict | Judged, { own, tree, durationMs }: About): Verdict {
-  if ("is" in answer) return answer;
+  const whole = verdictSchema.safeParse(answer);
+  if (whole.success) return whole.data;
+  if (!judgedSchema.safeParse(answer).success || "is" in answer) return unverifiable("its answer is no verdict");
   const evidence: Evidence = {
     tree: tree.tree,
     command: own.about ?? own.name,
@@ -68,8 +78,8 @@ function verdictOf(answer: Verdict | Judged, { own, tree, durationMs }: About): 
     isolation: tree.isolation,
     suspicions: [],
   };
-  const score = answer.score === undefined ? {} : { score: answer.score };
-  if (answer.pass) return { is: "pass", evidence, ...score };
+  const scored = answer.score === undefined ? {} : { score: answer.score };
+  if (answer.pass) return { is: "pass", evidence, ...scored };
   const { message } = answer;
-  return { is: "fail", evidence, failures: [{ fingerprint: message, message }], excerpt: message, ...score };
+  return { is: "fail", evidence, failures: [{ fingerprint: message, message }], excerpt: message, ...scored };
 }
