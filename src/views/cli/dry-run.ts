@@ -10,7 +10,7 @@ import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
 export function printDryRun({ spec, base, resolved }: Planned, { json }: { json: boolean }): void {
-  const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
+  const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0 } as const;
   const state = fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
   const { text, parts } = joinParts(
     runRecipe.prompt(state, {
