@@ -53,11 +53,12 @@ interface ComposeOptions {
   start?: Pick<FactOf<"run-start">, "spec" | "base">;
   /** Instead of the named agent's own adapter. */
   agents?: Readonly<Record<string, Agent>>;
+  ahead?: Ports["ahead"];
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
-export async function composeForRun({ run, env, state, start, agents }: ComposeOptions): Promise<Composed> {
-  const [{ openWorkspace }, { commandCheck }, { sweep }, { currentOwner }, { systemClock }, environments, frozen] =
+export async function composeForRun({ run, env, state, start, agents, ahead }: ComposeOptions): Promise<Composed> {
+  const [{ openWorkspace }, { commandCheck }, { sweep }, { currentOwner }, { systemClock }, { thawEnvironment }] =
     await Promise.all([
       import("./workspace/open.ts"),
       import("./checks/command.ts"),
@@ -65,19 +66,9 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
       import("./platform/owner.ts"),
       import("./platform/clock.ts"),
       import("./compose/environment.ts"),
-      import("./compose/instructions.ts"),
     ]);
   const { spec, base } = start ?? (await startOf(state, run));
-  const home = agentHome(state.dir, { run, lane: LANE });
   const checkHome = join(runDir(state.dir, run), "check-home");
-  const environmentIn = (place: string): Record<string, string> =>
-    environments.thawEnvironment(spec.environment, { env, run, home: place });
-  const instructions = await frozen.frozenInstructions({
-    file: join(runDir(state.dir, run), "instructions.md"),
-    repository: spec.workspace.repository,
-    commit: base.commit,
-    env,
-  });
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
@@ -86,6 +77,7 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     environment: env,
   });
   const { journal, trace, blobs } = state;
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
   const ports: Ports = {
     journal,
     trace,
@@ -93,13 +85,60 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     clock: systemClock,
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
-    checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment: environmentIn(checkHome) })),
+    checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment })),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },
+    agentHome: await agentPlace({ run, env, state, start: { spec, base } }),
+    ...(ahead === undefined ? {} : { ahead }),
     uuid: () => crypto.randomUUID(),
   };
   return { ports, spec, close: () => workspace.close() };
+}
+
+type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
+
+/** Everything of an OpenRequest that is known before the first turn; its files are made by the first who asks. */
+async function agentPlace({ run, env, state, start }: Begun): Promise<Ports["agentHome"]> {
+  const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
+    import("./compose/environment.ts"),
+    import("./compose/instructions.ts"),
+  ]);
+  const home = agentHome(state.dir, { run, lane: LANE });
+  const instructions = await frozenInstructions({
+    file: join(runDir(state.dir, run), "instructions.md"),
+    repository: start.spec.workspace.repository,
+    commit: start.base.commit,
+    env,
+  });
+  const environment = thawEnvironment(start.spec.environment, { env, run, home: join(home, "home") });
+  return { home, instructions, environment };
+}
+
+/**
+ * Starts the agent of a run that has just begun, before all else that driving needs is loaded: its program takes longest.
+ * The caller watches signals already, and closes the session, whatever happens; also one that was driven with.
+ */
+export async function startAhead({ run, env, state, start }: Begun): Promise<NonNullable<Ports["ahead"]>> {
+  const { agent: wanted, workspace } = start.spec;
+  const [place, agents, { realPath }] = await Promise.all([
+    agentPlace({ run, env, state, start }),
+    agentNamed(wanted.name, env),
+    import("./workspace/layout.ts"),
+  ]);
+  const agent = agents[wanted.name];
+  if (agent === undefined) throw new Error(`no agent named ${wanted.name}`);
+  const ref = crypto.randomUUID();
+  const session = await agent.open({
+    run,
+    lane: LANE,
+    workspace: realPath(workspace.path),
+    session: { ref, mode: "new" },
+    agent: wanted,
+    model: wanted.model,
+    ...place,
+  });
+  session.warm?.();
+  return { ref, session };
 }
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {

@@ -112,7 +112,10 @@ export interface Row {
 }
 
 /** The error for rows after `tip` that do not lead to the head: names the first that is not what was written. */
-export function diagnose(rows: readonly Row[], { run, head, tip }: { run: string; head: Link; tip: Tip }): TerminalError {
+export function diagnose(
+  rows: readonly Row[],
+  { run, head, tip }: { run: string; head: Link; tip: Tip },
+): TerminalError {
   let stand = tip;
   for (const { seq, body, hash } of rows) {
     if (seq !== stand.seq + 1 || typeof body !== "string") break;

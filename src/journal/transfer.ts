@@ -40,7 +40,8 @@ export function importRun(store: Store, { jsonl, redact }: { jsonl: string; reda
     const [, ofRun = "", prev, rest = ""] = LINE.exec(line) ?? [];
     const body = `{${rest}`;
     const [fact] = opened(body, { run, seq: tip.seq + 1, count: 1 }) ?? [];
-    if (fact === undefined || prev !== tip.hash || ofRun !== JSON.stringify(run)) throw doesNotFollow(sealed.length + 1);
+    if (fact === undefined || prev !== tip.hash || ofRun !== JSON.stringify(run))
+      throw doesNotFollow(sealed.length + 1);
     epoch = Math.max(epoch, fact.epoch);
     tip = extend(tip, { bodies: body, count: 1 });
     sealed.push({ seq: tip.seq, hash: tip.hash, body });

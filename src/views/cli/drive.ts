@@ -3,7 +3,6 @@ import { styleText } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
-import type { Fact } from "../../events.ts";
 import { drive } from "../../loop/drive.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Base, Ports, TraceLine } from "../../ports.ts";
@@ -11,7 +10,8 @@ import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
 import { terminalView, type Loudness, type RunView } from "../terminal.ts";
-import { watchSignals } from "./signals.ts";
+import { printFact } from "./print-fact.ts";
+import { watchSignals, type SignalWatch } from "./signals.ts";
 
 /** Counted for the summary; a longer diff is told as "at least". */
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
@@ -26,6 +26,8 @@ export interface DriveRequest {
   loudness: Loudness;
   trustPromise: boolean;
   reopen?: { limits: Limits; model?: string };
+  /** Of a run that this process has just begun. */
+  begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]> };
 }
 
 /** Returns the exit code. */
@@ -38,11 +40,12 @@ export async function driveHere({
   loudness,
   trustPromise,
   reopen,
+  begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
   // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
   setFlagsFromString("--semi-space-growth-factor=1");
-  const composed = await composeForRun({ run, env, state, start });
+  const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead });
   const view = terminalView({
     write: note,
     live: process.stderr.isTTY,
@@ -51,7 +54,7 @@ export async function driveHere({
     redact: state.redact,
     now: () => Date.now(),
   });
-  const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
+  const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   try {
     const ended = await drive({
       run,
@@ -73,11 +76,6 @@ export async function driveHere({
     signals.close();
     await composed.close();
   }
-}
-
-/** The journal's own schema, one fact a line. */
-export function printFact(fact: Fact): void {
-  process.stdout.write(`${JSON.stringify(fact)}\n`);
 }
 
 const note = (text: string): void => {

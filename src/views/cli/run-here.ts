@@ -1,14 +1,15 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { openDriverState, type Environment } from "../../compose.ts";
+import { openDriverState, startAhead, type Environment, type State } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
 import { createWorktree } from "../../workspace/worktrees.ts";
 import type { Loudness } from "../terminal.ts";
-import { driveHere, printFact } from "./drive.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
+import { printFact } from "./print-fact.ts";
 import type { Flags } from "./setting-options.ts";
+import { watchSignals } from "./signals.ts";
 import { begin, planRun, type Planned } from "./start-run.ts";
 
 export interface RunRequest {
@@ -33,19 +34,36 @@ export async function runHere(request: RunRequest): Promise<number> {
   const state = await openDriverState(env);
   try {
     const placed = worktree === undefined ? planned : await inWorktree(planned, { worktree, stateDir: state.dir, env });
-    const { spec, resolved } = placed;
+    const { spec } = placed;
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
       await begin(state, placed);
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
       else if (loudness !== "quiet") process.stderr.write(`${header(spec)}\n`);
-      const trustPromise = resolved.settings["trust-promise"];
-      return await driveHere({ run: spec.run, start: placed, env, state, json, loudness, trustPromise });
+      return await driveNew(placed, { ...request, state });
     } finally {
       lock.release();
     }
   } finally {
     state.close();
+  }
+}
+
+/** The agent's program is started first: what driving needs is loaded while that starts. */
+async function driveNew(
+  { spec, base, resolved }: Planned,
+  { env, state, json, loudness }: RunRequest & { state: State },
+): Promise<number> {
+  const { run } = spec;
+  const start = { spec, base };
+  const signals = watchSignals({ run, inbox: state.inbox });
+  const ahead = await startAhead({ run, env, state, start });
+  try {
+    const { driveHere } = await import("./drive.ts");
+    const trustPromise = resolved.settings["trust-promise"];
+    return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead } });
+  } finally {
+    await ahead.session.close();
   }
 }
 
