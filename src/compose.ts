@@ -2,6 +2,7 @@
  * The one place that builds ports from settings. Views call it; what is heavy (schemas, agents, workspace) is loaded
  * only when a run is driven, so that looking at the journal starts fast.
  */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
 import type { FactOf } from "./events.ts";
@@ -88,17 +89,17 @@ export async function composeForRun({ run, env, state, start, agents, ahead }: C
     checks: spec.checks.map((check) => commandCheck(check, { run, blobs, environment })),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: await agentPlace({ run, env, state, start: { spec, base } }),
+    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true }),
     ...(ahead === undefined ? {} : { ahead }),
-    uuid: () => crypto.randomUUID(),
+    uuid: () => randomUUID(),
   };
   return { ports, spec, close: () => workspace.close() };
 }
 
 type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
 
-/** Everything of an OpenRequest that is known before the first turn; its files are made by the first who asks. */
-async function agentPlace({ run, env, state, start }: Begun): Promise<Ports["agentHome"]> {
+/** Everything of an OpenRequest that is known before the first turn. `keep`: also for whoever drives the run again. */
+async function agentPlace({ run, env, state, start }: Begun, { keep }: { keep: boolean }): Promise<Ports["agentHome"]> {
   const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
     import("./compose/environment.ts"),
     import("./compose/instructions.ts"),
@@ -106,6 +107,7 @@ async function agentPlace({ run, env, state, start }: Begun): Promise<Ports["age
   const home = agentHome(state.dir, { run, lane: LANE });
   const instructions = await frozenInstructions({
     file: join(runDir(state.dir, run), "instructions.md"),
+    keep,
     repository: start.spec.workspace.repository,
     commit: start.base.commit,
     env,
@@ -121,13 +123,13 @@ async function agentPlace({ run, env, state, start }: Begun): Promise<Ports["age
 export async function startAhead({ run, env, state, start }: Begun): Promise<NonNullable<Ports["ahead"]>> {
   const { agent: wanted, workspace } = start.spec;
   const [place, agents, { realPath }] = await Promise.all([
-    agentPlace({ run, env, state, start }),
+    agentPlace({ run, env, state, start }, { keep: false }),
     agentNamed(wanted.name, env),
     import("./workspace/layout.ts"),
   ]);
   const agent = agents[wanted.name];
   if (agent === undefined) throw new Error(`no agent named ${wanted.name}`);
-  const ref = crypto.randomUUID();
+  const ref = randomUUID();
   const session = await agent.open({
     run,
     lane: LANE,

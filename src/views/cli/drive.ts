@@ -1,6 +1,5 @@
 /** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
 import { styleText } from "node:util";
-import { setFlagsFromString } from "node:v8";
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
 import { drive } from "../../loop/drive.ts";
@@ -43,8 +42,6 @@ export async function driveHere({
   begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
-  // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
-  setFlagsFromString("--semi-space-growth-factor=1");
   const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead });
   const view = terminalView({
     write: note,
