@@ -57,13 +57,15 @@ async function driveNew(
   const { run } = spec;
   const start = { spec, base };
   const signals = watchSignals({ run, inbox: state.inbox });
-  const ahead = await startAhead({ run, env, state, start });
+  let ahead: Awaited<ReturnType<typeof startAhead>> | undefined;
   try {
+    ahead = await startAhead({ run, env, state, start });
     const { driveHere } = await import("./drive.ts");
     const trustPromise = resolved.settings["trust-promise"];
     return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead } });
   } finally {
-    await ahead.session.close();
+    await ahead?.session.close();
+    signals.close();
   }
 }
 
