@@ -2,6 +2,7 @@
  * The one place that builds ports from settings. Views call it; what is heavy (schemas, agents, workspace) is loaded
  * only when a run is driven, so that looking at the journal starts fast.
  */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
 import type { FactOf } from "./events.ts";
@@ -55,6 +56,7 @@ interface ComposeOptions {
   agents?: Readonly<Record<string, Agent>>;
   /** The program's own, for the checks of kind `custom`. */
   checks?: readonly Check[];
+  ahead?: Ports["ahead"];
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
@@ -65,6 +67,7 @@ export async function composeForRun({
   start,
   agents,
   checks = [],
+  ahead,
 }: ComposeOptions): Promise<Composed> {
   const [
     { openWorkspace },
@@ -72,8 +75,7 @@ export async function composeForRun({
     { sweep },
     { currentOwner },
     { systemClock },
-    environments,
-    frozen,
+    { thawEnvironment },
     hooks,
   ] = await Promise.all([
     import("./workspace/open.ts"),
@@ -82,20 +84,10 @@ export async function composeForRun({
     import("./platform/owner.ts"),
     import("./platform/clock.ts"),
     import("./compose/environment.ts"),
-    import("./compose/instructions.ts"),
     import("./compose/hook.ts"),
   ]);
   const { spec, base } = start ?? (await startOf(state, run));
-  const home = agentHome(state.dir, { run, lane: LANE });
   const checkHome = join(runDir(state.dir, run), "check-home");
-  const environmentIn = (place: string): Record<string, string> =>
-    environments.thawEnvironment(spec.environment, { env, run, home: place });
-  const instructions = await frozen.frozenInstructions({
-    file: join(runDir(state.dir, run), "instructions.md"),
-    repository: spec.workspace.repository,
-    commit: base.commit,
-    env,
-  });
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
@@ -104,6 +96,7 @@ export async function composeForRun({
     environment: env,
   });
   const { journal, trace, blobs } = state;
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
   const ports: Ports = {
     journal,
     trace,
@@ -112,21 +105,67 @@ export async function composeForRun({
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) =>
-      check.kind === "custom"
-        ? customCheck(check, checks)
-        : commandCheck(check, { run, blobs, environment: environmentIn(checkHome) }),
+      check.kind === "custom" ? customCheck(check, checks) : commandCheck(check, { run, blobs, environment }),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
-      environment: { ...environmentIn(checkHome), PAWL_HOME: state.dir },
+      environment: { ...environment, PAWL_HOME: state.dir },
       redact: state.redact,
     }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: { home, instructions, environment: environmentIn(join(home, "home")) },
-    uuid: () => crypto.randomUUID(),
+    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true }),
+    ...(ahead === undefined ? {} : { ahead }),
+    uuid: () => randomUUID(),
   };
   return { ports, spec, close: () => workspace.close() };
+}
+
+type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
+
+/** Everything of an OpenRequest that is known before the first turn. `keep`: also for whoever drives the run again. */
+async function agentPlace({ run, env, state, start }: Begun, { keep }: { keep: boolean }): Promise<Ports["agentHome"]> {
+  const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
+    import("./compose/environment.ts"),
+    import("./compose/instructions.ts"),
+  ]);
+  const home = agentHome(state.dir, { run, lane: LANE });
+  const instructions = await frozenInstructions({
+    file: join(runDir(state.dir, run), "instructions.md"),
+    keep,
+    repository: start.spec.workspace.repository,
+    commit: start.base.commit,
+    env,
+  });
+  const environment = thawEnvironment(start.spec.environment, { env, run, home: join(home, "home") });
+  return { home, instructions, environment };
+}
+
+/**
+ * Starts the agent of a run that has just begun, before all else that driving needs is loaded: its program takes longest.
+ * The caller watches signals already, and closes the session, whatever happens; also one that was driven with.
+ */
+export async function startAhead({ run, env, state, start }: Begun): Promise<NonNullable<Ports["ahead"]>> {
+  const { agent: wanted, workspace } = start.spec;
+  const [place, agents, { realPath }] = await Promise.all([
+    agentPlace({ run, env, state, start }, { keep: false }),
+    agentNamed(wanted.name, env),
+    import("./workspace/layout.ts"),
+  ]);
+  const agent = agents[wanted.name];
+  if (agent === undefined) throw new Error(`no agent named ${wanted.name}`);
+  const ref = randomUUID();
+  const session = await agent.open({
+    run,
+    lane: LANE,
+    workspace: realPath(workspace.path),
+    session: { ref, mode: "new" },
+    agent: wanted,
+    model: wanted.model,
+    ...place,
+  });
+  session.warm?.();
+  return { ref, session };
 }
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {

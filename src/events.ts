@@ -192,8 +192,6 @@ const envelope = {
   elapsed: ms,
   /** Owner that wrote it. */
   epoch: count,
-  /** Hash of the fact before it; of nothing for the first. */
-  prev: z.string(),
 };
 const fact = <T extends string, S extends z.core.$ZodShape>(type: T, shape: S) =>
   z.strictObject({ ...envelope, type: z.literal(type), ...shape });

@@ -349,6 +349,8 @@ export interface Ports {
   sweep(run: string): Promise<number>;
   /** Everything of an OpenRequest that is known before the first turn. */
   agentHome: { home: string; instructions: string; environment: Readonly<Record<string, string>> };
+  /** For a new run: a new session of its agent that is starting already, for the first turn of the main lane. */
+  ahead?: { ref: string; session: AgentSession };
   /** Fresh unique ids; v4 uuid. */
   uuid(): string;
 }

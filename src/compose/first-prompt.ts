@@ -23,7 +23,7 @@ const FIRST: TurnAction = {
 type Beginning = { spec: RunSpec; base: Base; tasks?: Task[] | undefined };
 
 function beginningOf({ spec, base, tasks = [] }: Beginning): ReturnType<typeof fold> {
-  const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
+  const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0 } as const;
   const first: Fact[] = [{ ...at, type: "run-start", spec, base, pawl: VERSION }];
   if (tasks.length > 0)
     first.push({ ...at, seq: 1, type: "tasks-recorded", iteration: 0, by: "person", tasks, suspicions: [] });

@@ -43,7 +43,9 @@ export async function drive(options: DriveOptions): Promise<RunState> {
   let folded: RunState | undefined;
   const owned = await ports.journal.own(id, ports.owner, (fact) => (folded = apply(folded, fact)));
   if (folded === undefined) throw new Error("an empty journal has no state");
-  const swept = owned.epoch > FIRST_EPOCH ? await ports.sweep(id) : 0;
+  // An agent is started ahead of the first lease, so a first driver that did not begin the run sweeps, too.
+  const isNew = owned.epoch === FIRST_EPOCH && ports.ahead !== undefined;
+  const swept = isNew ? 0 : await ports.sweep(id);
   const wake = makeWake();
   const run = openRun(owned, folded, ports, (fact, state) => {
     onFact?.(fact, state);

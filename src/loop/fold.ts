@@ -278,10 +278,8 @@ function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): 
   const key = verdictKey(fact.tree, fact.check);
   state.verdicts.delete(key);
   state.verdicts.set(key, fact.verdict);
-  for (const old of state.verdicts.keys()) {
-    if (state.verdicts.size <= MAX_KEPT_VERDICTS) break;
-    state.verdicts.delete(old);
-  }
+  const oldest = state.verdicts.size > MAX_KEPT_VERDICTS ? state.verdicts.keys().next().value : undefined;
+  if (oldest !== undefined) state.verdicts.delete(oldest);
   lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }
 

@@ -9,7 +9,7 @@ import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./h
 import { hashesOf, readMemos } from "./perform-memos.ts";
 import { composePrompt } from "./compose-prompt.ts";
 import { requested } from "./perform-people.ts";
-import { pendingSays, type RunState } from "./state.ts";
+import { MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
@@ -300,6 +300,12 @@ async function openSession(hands: Hands, lane: string, session: OpenRequest["ses
 
 /** The agent starts beside the first effects of a run; the first turn then finds it ready. */
 export async function warmUp(hands: Hands, lane: string): Promise<void> {
+  const { ahead } = hands.ports;
+  if (ahead !== undefined && lane === MAIN_LANE) {
+    const { model } = hands.run.state.spec.agent;
+    hands.sessions.set(lane, { ...ahead, model, announced: false, unused: true });
+    return;
+  }
   const live = await openSession(hands, lane, { ref: hands.ports.uuid(), mode: "new" });
   live.unused = true;
   live.session.warm?.();

@@ -2,10 +2,10 @@
  * Progress and struggle, measured on trees and failing sets, never on what the agent says. Progress is against the best
  * so far; struggle is a count of iterations in a row with a signal, and the ladder is what is done about it.
  */
-import { createHash } from "node:crypto";
 import type { Verdict } from "../events.ts";
 
 const KEPT_TREES = 8;
+const KEPT_COUNTS = 20;
 /** One identical tool call this often in a turn is a signal. */
 const REPEATED_CALLS = 10;
 
@@ -24,7 +24,8 @@ export interface Track {
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
   failing: string;
-  textHash: string;
+  /** The final text of the last iteration, as it was. */
+  text: string;
   /** Iterations in a row with each signal. */
   signals: Record<Signal, number>;
   /** Iterations in a row with any signal and no progress. */
@@ -50,11 +51,11 @@ export function emptyTrack(before?: Track): Track {
     ...(before?.best === undefined ? {} : { best: before.best }),
     trees: [],
     failing: "",
-    textHash: "",
+    text: "",
     signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
     struggling: 0,
     rung: 0,
-    failingCounts: before?.failingCounts ?? [],
+    failingCounts: [...(before?.failingCounts ?? [])],
   };
 }
 
@@ -76,11 +77,19 @@ export interface Measured {
 function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
   const judged = verdicts.filter((v) => v.is === "pass" || v.is === "fail" || v.is === "flaky");
   if (judged.length === 0) return undefined;
-  return [...new Set(judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint))))].toSorted();
+  const failing = judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint)));
+  return failing.length === 0 ? failing : [...new Set(failing)].toSorted();
+}
+
+interface Measurement {
+  progress: boolean;
+  signals: Signal[];
+  /** Fingerprints that fail; undefined where nothing was judged. */
+  failing: string[] | undefined;
 }
 
 /** What this iteration would add, without recording it: `decide` looks at it before the decision is a fact. */
-export function measure(track: Track, m: Measured): { progress: boolean; signals: Signal[] } {
+export function measure(track: Track, m: Measured): Measurement {
   const failing = failingSet(m.verdicts);
   const seen = track.trees.includes(m.tree);
   const better =
@@ -89,6 +98,7 @@ export function measure(track: Track, m: Measured): { progress: boolean; signals
   const green = failing !== undefined && failing.length === 0;
   // Without a judgement, or with a green one, any tree not seen before is progress: there is no better measure.
   const progress = better || ((failing === undefined || green) && m.changed && !seen);
+  if (progress) return { progress, signals: [], failing };
   const [a, b] = [track.trees.at(-1), track.trees.at(-2)];
   const oscillating = m.changed && b === m.tree && a !== m.tree && track.trees.at(-3) === a;
   const signals = SIGNALS.filter((signal) => {
@@ -102,12 +112,12 @@ export function measure(track: Track, m: Measured): { progress: boolean; signals
       case "short-turn":
         return m.turnMs < m.shortTurnMs;
       case "same-output":
-        return m.text !== "" && hashOf(m.text) === track.textHash;
+        return m.text !== "" && isAlike(m.text, track.text);
       case "repeated-calls":
         return m.repeatedCalls >= REPEATED_CALLS;
     }
   });
-  return { progress, signals: progress ? [] : signals };
+  return { progress, signals, failing };
 }
 
 export function trackIteration(track: Track, m: Measured): void {
@@ -116,8 +126,9 @@ export function trackIteration(track: Track, m: Measured): void {
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
   if (progress) track.rung = 0;
   trackBest(track, m);
-  track.textHash = m.text === "" ? "" : hashOf(m.text);
-  track.trees = [...track.trees, m.tree].slice(-KEPT_TREES);
+  track.text = m.text;
+  track.trees.push(m.tree);
+  if (track.trees.length > KEPT_TREES) track.trees.shift();
 }
 
 /** More tasks done is better; of as many, fewer failures; of equals, the newer. */
@@ -125,7 +136,8 @@ export function trackBest(track: Track, m: Measured): void {
   const failing = failingSet(m.verdicts);
   if (failing !== undefined) {
     track.failing = failing.join("\n");
-    track.failingCounts = [...track.failingCounts, failing.length].slice(-20);
+    track.failingCounts.push(failing.length);
+    if (track.failingCounts.length > KEPT_COUNTS) track.failingCounts.shift();
   }
   const { best } = track;
   if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return;
@@ -145,8 +157,7 @@ export function trackDecision(track: Track, rule: string, ladder: readonly strin
   if (rule.startsWith("struggle:")) track.rung = ladder.indexOf(rule.slice("struggle:".length)) + 1;
 }
 
-const hashOf = (text: string): string =>
-  createHash("sha256")
-    .update(text.toLowerCase().replace(/[\d\s]+/g, " "))
-    .digest("hex")
-    .slice(0, 16);
+/** Equal but for numbers, white space and case. */
+const isAlike = (one: string, other: string): boolean => one === other || plain(one) === plain(other);
+
+const plain = (text: string): string => text.toLowerCase().replace(/[\d\s]+/g, " ");

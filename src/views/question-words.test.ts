@@ -13,7 +13,6 @@ function shown(loudness: "quiet" | "normal", ...news: NewFact[]): { text: string
     run: "r-1",
     lane: "main",
     epoch: 1,
-    prev: "",
     seq,
     at: 0,
     elapsed: 1_000,

@@ -12,7 +12,7 @@ const BLOB = "a".repeat(64);
 const check = { name: "tests", kind: "command", command: "npm test", required: true, timeoutMs: 1_000 } as const;
 
 function factsOf(news: readonly NewFact[], spec = makeSpec({ checks: [check] })): Fact[] {
-  const envelope = { v: 1, run: spec.run, lane: "main", epoch: 1, prev: "" };
+  const envelope = { v: 1, run: spec.run, lane: "main", epoch: 1 };
   return [startFact(spec), ...news].map(
     (fact, seq) => ({ ...envelope, seq, at: seq * 1_000, elapsed: seq * 1_000, ...fact }) as Fact,
   );

@@ -28,7 +28,7 @@ export async function live(
   acts: readonly Behaviour[],
   { passes = isGood, deaths = [], reopen, between, adjust }: LiveOptions = {},
 ): Promise<RunState> {
-  const at = { v: 1 as const, run: spec.run, lane: "main", seq: 0, at: world.wall, elapsed: 0, epoch: 0, prev: "" };
+  const at = { v: 1 as const, run: spec.run, lane: "main", seq: 0, at: world.wall, elapsed: 0, epoch: 0 };
   if (world.facts.length === 0) world.facts.push({ ...at, ...startFact(spec) });
   for (let i = 0; i < MAX_DRIVES; i += 1) {
     const ports = portsOf(world, spec, acts, passes, deaths[i]);

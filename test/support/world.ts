@@ -207,7 +207,6 @@ export function portsOf(
     at: time.at,
     elapsed: time.elapsed,
     epoch,
-    prev: "",
   });
 
   const triesOf = (tree: string): number => world.facts.filter((f) => f.type === "check-end" && f.tree === tree).length;

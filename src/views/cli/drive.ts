@@ -1,8 +1,6 @@
 /** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
-import { setFlagsFromString } from "node:v8";
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
-import type { Fact } from "../../events.ts";
 import { drive } from "../../loop/drive.ts";
 import { heldQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
@@ -11,8 +9,9 @@ import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
 import type { Loudness, RunView } from "../terminal.ts";
+import { printFact } from "./print-fact.ts";
 import { runView } from "./run-view.ts";
-import { watchSignals } from "./signals.ts";
+import { watchSignals, type SignalWatch } from "./signals.ts";
 
 /** Counted for the summary; a longer diff is told as "at least". */
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
@@ -27,6 +26,8 @@ export interface DriveRequest {
   loudness: Loudness;
   trustPromise: boolean;
   reopen?: { limits: Limits; model?: string };
+  /** Of a run that this process has just begun. */
+  begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]> };
 }
 
 /** Returns the exit code. */
@@ -39,13 +40,12 @@ export async function driveHere({
   loudness,
   trustPromise,
   reopen,
+  begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
-  // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
-  setFlagsFromString("--semi-space-growth-factor=1");
-  const composed = await composeForRun({ run, env, state, start });
+  const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead });
   const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
-  const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
+  const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   try {
     const ended = await drive({
       run,
@@ -68,11 +68,6 @@ export async function driveHere({
     signals.close();
     await composed.close();
   }
-}
-
-/** The journal's own schema, one fact a line. */
-export function printFact(fact: Fact): void {
-  process.stdout.write(`${JSON.stringify(fact)}\n`);
 }
 
 const note = (text: string): void => {

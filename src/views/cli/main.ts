@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 /**
- * Entry of `pawl`: refuses a Node that is too old in one line, and switches the compile cache on before anything worth
- * caching is loaded. In a folder of the user's own: Node's usual place is below the shared temporary directory, where
+ * Entry of `pawl`: refuses a Node that is too old in one line, and sets what must be set before anything is loaded. The
+ * compile cache is in a folder of the user's own: Node's usual place is below the shared temporary directory, where
  * somebody else could have put code into it first.
  */
 import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+
+// A driver waits most of the time: a young generation that stays small from the start saves some 15 MB.
+setFlagsFromString("--semi-space-growth-factor=1");
 
 const MIN_NODE = [22, 18] as const;
 const EXIT_USAGE = 2;

@@ -1,16 +1,17 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { openDriverState, type Environment } from "../../compose.ts";
+import { openDriverState, startAhead, type Environment, type State } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
 import type { Loudness } from "../terminal.ts";
-import { driveHere, printFact } from "./drive.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
 import { oneLine } from "../plain.ts";
+import { printFact } from "./print-fact.ts";
 import type { Flags } from "./setting-options.ts";
 import { inPlace } from "./in-place.ts";
-import { begin, planRun } from "./start-run.ts";
+import { watchSignals } from "./signals.ts";
+import { begin, planRun, type Planned } from "./start-run.ts";
 
 const MAX_WARNING_CHARS = 300;
 
@@ -48,12 +49,31 @@ export async function runHere(request: RunRequest): Promise<number> {
       await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
       else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
-      const trustPromise = planned.resolved.settings["trust-promise"];
-      return await driveHere({ run: spec.run, start: place.planned, env, state, json, loudness, trustPromise });
+      return await driveNew(place.planned, { ...request, state });
     } finally {
       lock.release();
     }
   } finally {
     state.close();
+  }
+}
+
+/** The agent's program is started first: what driving needs is loaded while that starts. */
+async function driveNew(
+  { spec, base, resolved }: Planned,
+  { env, state, json, loudness }: RunRequest & { state: State },
+): Promise<number> {
+  const { run } = spec;
+  const start = { spec, base };
+  const signals = watchSignals({ run, inbox: state.inbox });
+  let ahead: Awaited<ReturnType<typeof startAhead>> | undefined;
+  try {
+    ahead = await startAhead({ run, env, state, start });
+    const { driveHere } = await import("./drive.ts");
+    const trustPromise = resolved.settings["trust-promise"];
+    return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead } });
+  } finally {
+    await ahead?.session.close();
+    signals.close();
   }
 }
