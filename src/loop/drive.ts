@@ -95,6 +95,8 @@ export async function drive(options: DriveOptions): Promise<RunState> {
           .catch(fail)
           .finally(() => {
             flights.delete(key);
+            // What gave way to others lets them try again, though it wrote nothing.
+            if (flight.controller.signal.aborted) tried.keys.clear();
             wake.ring();
           });
       }
@@ -156,6 +158,13 @@ function makeWake(): Wake {
   };
 }
 
+/** What waits to be written; `holds` is asked last, when everything before it is a fact. */
+interface Entry {
+  facts: readonly NewFact[];
+  holds?: () => boolean;
+  written: boolean;
+}
+
 /** One queue for all appends of this driver: order of calls is order of facts, and calls that wait together commit together. */
 function openRun(
   owned: OwnedRun,
@@ -176,13 +185,34 @@ function openRun(
     }
   };
   let queue: Promise<void> = Promise.resolve();
-  let gathered: NewFact[] | undefined;
+  let gathered: Entry[] | undefined;
   const enqueue = (work: () => Promise<void>): Promise<void> => {
     const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
   };
   let batch: Promise<void> = Promise.resolve();
+  const enter = (entry: Entry): Promise<void> => {
+    if (gathered !== undefined) {
+      gathered.push(entry);
+      return batch;
+    }
+    const mine = [entry];
+    gathered = mine;
+    batch = enqueue(async () => {
+      gathered = undefined;
+      const kept = mine.filter(({ holds }) => holds?.() ?? true);
+      if (kept.length > 0)
+        take(
+          await owned.append(
+            kept.flatMap(({ facts }) => facts),
+            time(),
+          ),
+        );
+      for (const one of kept) one.written = true;
+    });
+    return batch;
+  };
   const takeDirectives = (until: AbortSignal): Promise<void> =>
     enqueue(async () => {
       if (!until.aborted) take(await owned.takeDirectives(time()));
@@ -190,27 +220,11 @@ function openRun(
   return {
     state,
     now,
-    append(facts) {
-      if (gathered !== undefined) {
-        gathered.push(...facts);
-        return batch;
-      }
-      const mine = [...facts];
-      gathered = mine;
-      batch = enqueue(async () => {
-        gathered = undefined;
-        take(await owned.append(mine, time()));
-      });
-      return batch;
-    },
+    append: (facts) => enter({ facts, written: false }),
     async appendIf(holds, facts) {
-      let written = false;
-      await enqueue(async () => {
-        if (!holds()) return;
-        take(await owned.append(facts, time()));
-        written = true;
-      });
-      return written;
+      const entry = { facts, holds, written: false };
+      await enter(entry);
+      return entry.written;
     },
     takeDirectives,
     async listen(until) {
