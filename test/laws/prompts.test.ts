@@ -260,9 +260,11 @@ describe("a template", () => {
   });
 
   it("keeps people's words whatever else there is, and lists what it has no place for", () => {
-    const parts = firstParts().map((part) =>
-      part.name === "directives" ? { ...part, text: "heed this" } : { ...part, text: "t".repeat(part.capBytes) },
-    );
+    const words = (name: string): string => (name === "directives" ? "heed this" : "");
+    const parts = firstParts().map((part) => ({
+      ...part,
+      text: part.always === true ? words(part.name) : "t".repeat(part.capBytes),
+    }));
     const template = `${"{{goal}}\n".repeat(50)}{{verdicts}}`;
     const { text, parts: manifest } = fillParts(parts, { template, variables: {}, maxBytes: 20_000 });
     expect(text).toContain("heed this");

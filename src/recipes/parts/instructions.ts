@@ -26,7 +26,7 @@ When, and only when, the goal is reached in full and verified, end your final me
 
 ${promiseTag(state.spec.claim.promise)}
 
-It is a claim, and it is checked. Do not write it otherwise.`;
+It is a claim, and it is checked. Do not write it otherwise. Where you have a tool of pawl named done, calling it says the same.`;
 }
 
 const reminder = (state: RunState): string =>

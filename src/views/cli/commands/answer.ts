@@ -115,9 +115,12 @@ const viewOf = (read: Read, open: QuestionState): object => {
 };
 
 const EXAMPLES = `
-RUN may be left out: then it is the run of this repository that is driven now, else its newest.
-A permission is answered with allow or deny, a question with the number or name of an option or with your own words.
-Where the run itself waits: "go on" (or retry) goes on, stop ends it, anything else goes on and is told to the agent.
+RUN may be left out: then it is the run of this repository that is driven now,
+else its newest.
+A permission is answered with allow or deny, a question with the number or name
+of an option or with your own words.
+Where the run itself waits: "go on" (or retry) goes on, stop ends it, anything
+else goes on and is told to the agent.
 
 Examples:
   pawl answer                                  what waits for a person

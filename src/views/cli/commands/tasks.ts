@@ -126,9 +126,11 @@ function checked(text: string | undefined): string {
 }
 
 const EXAMPLES = `
-TASK is a number of \`pawl tasks list\` or the beginning of the task's text. The task file is changed by the run's driver,
-never during an iteration; without a driver the change waits for \`pawl resume\`. [ ] to do, [/] begun, [x] done, [-]
-skipped, [?] an open task that the agent took out of the file: it still counts until it is put back or removed.
+TASK is a number of \`pawl tasks list\` or the beginning of the task's text. The
+task file is changed by the run's driver, never during an iteration; without a
+driver the change waits for \`pawl resume\`. [ ] to do, [/] begun, [x] done,
+[-] skipped, [?] an open task that the agent took out of the file: it still
+counts until it is put back or removed.
 
 Examples:
   pawl tasks list
