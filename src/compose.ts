@@ -2,15 +2,17 @@
  * The one place that builds ports from settings. Views call it; what is heavy (schemas, agents, workspace) is loaded
  * only when a run is driven, so that looking at the journal starts fast.
  */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
+import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
-import type { Agent, Ports, Redact } from "./ports.ts";
-import type { RunSpec } from "./spec.ts";
+import type { Agent, Check, Ports, Redact } from "./ports.ts";
+import type { CheckSpec, RunSpec } from "./spec.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,21 +55,32 @@ interface ComposeOptions {
   start?: Pick<FactOf<"run-start">, "spec" | "base">;
   /** Instead of the named agent's own adapter. */
   agents?: Readonly<Record<string, Agent>>;
+  /** The program's own, for the checks of kind `custom`. */
+  checks?: readonly Check[];
+  ahead?: Ports["ahead"];
+  /** Opened by the caller already. */
+  fence?: RunFence | undefined;
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
-export async function composeForRun({ run, env, state, start, agents }: ComposeOptions): Promise<Composed> {
+export async function composeForRun({
+  run,
+  env,
+  state,
+  start,
+  agents,
+  checks = [],
+  ahead,
+  fence: opened,
+}: ComposeOptions): Promise<Composed> {
   const [
     { openWorkspace },
     { commandCheck },
     { sweep },
     { currentOwner },
     { systemClock },
-    environments,
-    frozen,
+    { thawEnvironment },
     hooks,
-    fences,
-    { laneLayout },
   ] = await Promise.all([
     import("./workspace/open.ts"),
     import("./checks/command.ts"),
@@ -75,22 +88,10 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     import("./platform/owner.ts"),
     import("./platform/clock.ts"),
     import("./compose/environment.ts"),
-    import("./compose/instructions.ts"),
     import("./compose/hook.ts"),
-    import("./compose/fence.ts"),
-    import("./workspace/layout.ts"),
   ]);
   const { spec, base } = start ?? (await startOf(state, run));
-  const home = agentHome(state.dir, { run, lane: LANE });
   const checkHome = join(runDir(state.dir, run), "check-home");
-  const environmentIn = (place: string): Record<string, string> =>
-    environments.thawEnvironment(spec.environment, { env, run, home: place });
-  const instructions = await frozen.frozenInstructions({
-    file: join(runDir(state.dir, run), "instructions.md"),
-    repository: spec.workspace.repository,
-    commit: base.commit,
-    env,
-  });
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
@@ -99,19 +100,8 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     environment: env,
   });
   const { journal, trace, blobs } = state;
-  const environment = environmentIn(join(home, "home"));
-  const checkEnvironment = environmentIn(checkHome);
-  const fence = await fences.openRunFence({
-    spec,
-    layout: laneLayout({ stateDir: state.dir, repository: spec.workspace.repository, run, lane: LANE }),
-    stateDir: state.dir,
-    runDir: runDir(state.dir, run),
-    agentHome: home,
-    checkHome,
-    programs: await agentFolders(spec.agent),
-    environment,
-    onAttempt: (attempt) => trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
-  });
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
+  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
   const ports: Ports = {
     journal,
     trace,
@@ -120,33 +110,116 @@ export async function composeForRun({ run, env, state, start, agents }: ComposeO
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) =>
-      commandCheck(check, {
-        run,
-        blobs,
-        environment: { ...checkEnvironment, ...fence.environment },
-        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
-      }),
+      check.kind === "custom"
+        ? customCheck(check, checks)
+        : commandCheck(check, {
+            run,
+            blobs,
+            environment: { ...environment, ...fence.environment },
+            fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+          }),
     ),
-    hook: hooks.hookRunner({ cwd: spec.workspace.path, environment: checkEnvironment }),
+    hook: hooks.hookRunner({
+      cwd: spec.workspace.path,
+      environment: { ...environment, PAWL_HOME: state.dir },
+      redact: state.redact,
+    }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: {
-      home,
-      instructions,
-      environment: { ...environment, ...fence.environment },
-      confine: fence.agent,
-      sockets: fence.sockets,
-    },
-    uuid: () => crypto.randomUUID(),
+    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true, fence }),
+    ...(ahead === undefined ? {} : { ahead }),
+    uuid: () => randomUUID(),
   };
   return {
     ports,
     spec,
     async close() {
       await workspace.close();
-      await fence.close();
+      // One that was given is closed by whoever opened it.
+      if (opened === undefined) await fence.close();
     },
   };
+}
+
+export type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
+
+/** Everything of an OpenRequest that is known before the first turn. `keep`: also for whoever drives the run again. */
+async function agentPlace(
+  { run, env, state, start }: Begun,
+  { keep, fence }: { keep: boolean; fence: RunFence },
+): Promise<Ports["agentHome"]> {
+  const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
+    import("./compose/environment.ts"),
+    import("./compose/instructions.ts"),
+  ]);
+  const home = agentHome(state.dir, { run, lane: LANE });
+  const instructions = await frozenInstructions({
+    file: join(runDir(state.dir, run), "instructions.md"),
+    keep,
+    repository: start.spec.workspace.repository,
+    commit: start.base.commit,
+    env,
+  });
+  const environment = thawEnvironment(start.spec.environment, { env, run, home: join(home, "home") });
+  return {
+    home,
+    instructions,
+    environment: { ...environment, ...fence.environment },
+    confine: fence.agent,
+    sockets: fence.sockets,
+  };
+}
+
+/** What holds the agent and the checks of a run; to be closed when nothing of it runs any more. */
+export async function runFence({ run, env, state, start }: Begun): Promise<RunFence> {
+  const [{ openRunFence }, { laneLayout }, { thawEnvironment }] = await Promise.all([
+    import("./compose/fence.ts"),
+    import("./workspace/layout.ts"),
+    import("./compose/environment.ts"),
+  ]);
+  const { spec } = start;
+  const home = agentHome(state.dir, { run, lane: LANE });
+  return await openRunFence({
+    spec,
+    layout: laneLayout({ stateDir: state.dir, repository: spec.workspace.repository, run, lane: LANE }),
+    stateDir: state.dir,
+    runDir: runDir(state.dir, run),
+    agentHome: home,
+    checkHome: join(runDir(state.dir, run), "check-home"),
+    programs: await agentFolders(spec.agent),
+    environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
+    onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
+  });
+}
+
+/**
+ * Starts the agent of a run that has just begun, before all else that driving needs is loaded: its program takes longest.
+ * The caller watches signals already, and closes the session, whatever happens; also one that was driven with.
+ */
+export async function startAhead(
+  { run, env, state, start }: Begun,
+  { fence }: { fence: RunFence },
+): Promise<NonNullable<Ports["ahead"]>> {
+  const { agent: wanted, workspace } = start.spec;
+  const [place, agents, { realPath }] = await Promise.all([
+    agentPlace({ run, env, state, start }, { keep: false, fence }),
+    agentNamed(wanted.name, env),
+    import("./workspace/layout.ts"),
+  ]);
+  const agent = agents[wanted.name];
+  if (agent === undefined) throw new Error(`no agent named ${wanted.name}`);
+  const ref = randomUUID();
+  const session = await agent.open({
+    run,
+    lane: LANE,
+    workspace: realPath(workspace.path),
+    session: { ref, mode: "new" },
+    agent: wanted,
+    model: wanted.model,
+    ...place,
+  });
+  session.warm?.();
+  return { ref, session };
 }
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
@@ -155,12 +228,22 @@ async function startOf({ journal }: State, run: string): Promise<FactOf<"run-sta
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
+function customCheck({ name }: CheckSpec, checks: readonly Check[]): Check {
+  const found = checks.find((check) => check.name === name);
+  if (found !== undefined) return found;
+  throw new UsageError(`the check ${name} belongs to the program that started the run`, {
+    hint: "go on with that program: resume(id, { checks: [...] }) of the library",
+  });
+}
+
 async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
   if (name === "claude") {
     const { claude } = await import("./agents/claude.ts");
     return { claude: claude({ userEnvironment: env }) };
   }
-  throw new UsageError(`there is no agent called ${name}`, { hint: "--agent claude" });
+  throw new UsageError(`there is no agent called ${name}`, {
+    hint: "--agent claude; a program's own agent is passed by that program",
+  });
 }
 
 /** Folders that the agent's program needs to read. */
@@ -177,14 +260,20 @@ export function warmAgent(name: string): void {
 }
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
-export async function checkAgent({ name, options }: RunSpec["agent"], env: Environment): Promise<void> {
+export async function checkAgent(
+  { agent, workspace }: Pick<RunSpec, "agent" | "workspace">,
+  env: Environment,
+): Promise<void> {
+  const { name, options, ask } = agent;
   if (name !== "claude") return;
-  const [{ claudeOptions }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
+  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
     import("./agents/claude/options.ts"),
     import("./agents/claude/sdk.ts"),
     import("./agents/claude/login.ts"),
   ]);
-  await claudeAvailable(claudeOptions(options), env);
+  const parsed = claudeOptions(options, ask);
+  readMcpServers(parsed.mcp, workspace.path);
+  await claudeAvailable(parsed, env);
   if (claudeLogin(env) !== undefined) return;
   throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
     hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",

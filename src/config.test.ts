@@ -153,4 +153,34 @@ describe("the specification of a run", () => {
     expect(spec.claim.required).toBe(false);
     expect(spec.checks.map((check) => check.name)).toEqual(["npm test", "lint"]);
   });
+
+  it("names hooks after their place, and gives each 30 s and the mildest policy", () => {
+    const hooks = [
+      { on: "run-end", run: "true" },
+      { name: "gate", on: "error, stall", run: "x", policy: "block", prompt: true, timeout: "5s" },
+    ];
+    expect(specOf({ flags: { hooks } }).hooks).toEqual([
+      { name: "hook 1", on: ["run-end"], command: "true", policy: "warn", toPrompt: false, timeoutMs: 30_000 },
+      { name: "gate", on: ["error", "stall"], command: "x", policy: "block", toPrompt: true, timeoutMs: 5_000 },
+    ]);
+  });
+
+  it.each([
+    [[{ on: [], run: "true" }], /hook hook 1 has no point/],
+    [[{ on: "iteration-and", run: "true" }], /hooks.*0\.on\.0/],
+    [[{ on: "error", run: "true", policy: "shout" }], /must be warn, block or suspend/],
+    [[{ on: "run-end", run: "true", policy: "suspend" }], /nothing left to suspend/],
+    [["a", "a"].map((name) => ({ name, on: "error", run: "true" })), /two hooks are called a/],
+  ])("refuses hooks that cannot be meant (%#)", (hooks, says) => {
+    expect(() => specOf({ flags: { hooks } })).toThrow(says);
+  });
+
+  it("keeps notes where errors pause, and asks people before it gives up where they may be asked", () => {
+    expect(specOf({}).notes).toBeUndefined();
+    expect(specOf({ flags: { "on-errors": "pause" } }).notes).toMatchObject({ file: "NOTES.md" });
+    expect(specOf({ flags: { "on-errors": "pause", notes: "MINE.md" } }).notes).toMatchObject({ file: "MINE.md" });
+    expect(specOf({}).struggle.ladder).not.toContain("ask");
+    expect(specOf({ flags: { questions: "ask" } }).struggle.ladder.slice(-2)).toEqual(["ask", "stop"]);
+    expect(specOf({ flags: { questions: "ask", ladder: "hint,stop" } }).struggle.ladder).toEqual(["hint", "stop"]);
+  });
 });

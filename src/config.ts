@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Yaml from "yaml";
 import { UsageError } from "./errors.ts";
+import { refuseHooks } from "./config/hooks.ts";
 import { nearest } from "./config/nearest.ts";
 import {
   DEFAULTS,
@@ -37,15 +38,15 @@ export interface Sources {
   env: Environment;
   /** Top level of the repository, where `pawl.yaml` lies. */
   repository: string | undefined;
-  /** Directory of the user's `config.yaml`. */
-  userDir: string;
+  /** Directory of the user's `config.yaml`; undefined: it does not count. */
+  userDir: string | undefined;
 }
 
-const PROJECT_FILE = "pawl.yaml";
+export const PROJECT_FILE = "pawl.yaml";
 const USER_FILE = "config.yaml";
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** pawl's own variables that are no settings. */
-const NOT_SETTINGS: ReadonlySet<string> = new Set(["PAWL_HOME", "PAWL_FAULT", "PAWL_RUN", "PAWL_PROC"]);
+const NOT_SETTINGS: ReadonlySet<string> = new Set(["PAWL_HOME", "PAWL_FAULT", "PAWL_RUN", "PAWL_PROC", "PAWL_HOOK"]);
 
 interface Layer {
   from: Origin["from"];
@@ -54,11 +55,10 @@ interface Layer {
 }
 
 export function resolveSettings({ flags = {}, env, repository, userDir }: Sources): Resolved {
-  const userPath = join(userDir, USER_FILE);
   const layers: Layer[] = [
     { from: "default", where: () => "default", values: DEFAULTS },
-    { from: "user", where: () => userPath, values: readFile(userPath) },
-    ...(repository === undefined ? [] : [projectLayer(join(repository, PROJECT_FILE))]),
+    ...(userDir === undefined ? [] : [fileLayer("user", join(userDir, USER_FILE))]),
+    ...(repository === undefined ? [] : [fileLayer("project", join(repository, PROJECT_FILE))]),
     { from: "environment", where: variableOf, values: readEnvironment(env) },
     { from: "flag", where: (name) => `--${flagOf(name) ?? name}`, values: flags },
   ];
@@ -76,7 +76,17 @@ export function resolveSettings({ flags = {}, env, repository, userDir }: Source
   return resolved;
 }
 
-const projectLayer = (path: string): Layer => ({ from: "project", where: () => path, values: readFile(path) });
+/** Flags alone, each read and checked, with nothing of any other source. */
+export function parsedFlags(flags: NonNullable<Sources["flags"]>): Settings {
+  const given = Object.entries(flags) as [SettingName, unknown][];
+  return Object.fromEntries(given.map(([name, value]) => [name, parse(name, value, `--${flagOf(name) ?? name}`)]));
+}
+
+const fileLayer = (from: "user" | "project", path: string): Layer => ({
+  from,
+  where: () => path,
+  values: readFile(path),
+});
 
 function parse(name: SettingName, given: unknown, where: string): unknown {
   const result = SETTINGS[name].schema.safeParse(given);
@@ -159,9 +169,41 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "commit",
       `branch ${s.branch} contradicts ${s.commit === "none" ? "no commits" : "committing on the current branch"}`,
     );
+  for (const [a, b] of [
+    ["notes", "knowledge"],
+    ["notes", "tasks"],
+    ["knowledge", "tasks"],
+  ] as const)
+    if (s[a] !== undefined && s[a] === s[b]) refuse(a, b, `${a} and ${b} are the same file, ${s[a]}`);
+  refuseHooks(s.hooks);
+  refuseSameWords(s, refuse);
+  if (s.tasks !== undefined) above("task-min-iterations", "max-iterations");
+  if (s["until-green"] && s.confirmations > 1)
+    refuse(
+      "until-green",
+      "confirmations",
+      "until-green contradicts confirmations: without claims there are none to confirm",
+    );
   const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
+}
+
+/** One word cannot say two things. */
+function refuseSameWords(
+  s: Resolved["settings"],
+  refuse: (a: SettingName, b: SettingName, says: string) => never,
+): void {
+  const words: SettingName[] = [
+    "promise",
+    "abort-promise",
+    ...(s.tasks === undefined ? [] : ["task-promise" as const]),
+  ];
+  for (const [at, a] of words.entries()) {
+    const same = words.slice(at + 1).find((b) => s[a] !== undefined && s[a] === s[b]);
+    if (same !== undefined)
+      refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
+  }
 }
 
 /** Unnamed ones are called after their command. */

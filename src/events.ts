@@ -103,7 +103,7 @@ const outcomeSchema = z.strictObject({
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 /** The longest text of a directive, characters. */
-export const MAX_DIRECTIVE_CHARS = 65_536;
+const MAX_DIRECTIVE_CHARS = 65_536;
 
 export const directiveSchema = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -148,9 +148,20 @@ const taskSchema = z.strictObject({
   text: z.string(),
   /** 0 for a task, more for its subtasks. */
   depth: count,
-  is: z.enum(["todo", "doing", "done", "skipped"]),
+  /** `missing`: open when the agent took it out of the file; it still has to be done, or to be removed by a person. */
+  is: z.enum(["todo", "doing", "done", "skipped", "missing"]),
 });
 export type Task = z.infer<typeof taskSchema>;
+
+const taskAddSchema = z.strictObject({ kind: z.literal("task-add"), text: z.string().min(1).max(MAX_TASK_CHARS) });
+const taskMarkSchema = z.strictObject({
+  kind: z.literal("task-mark"),
+  as: z.enum(["done", "skipped", "todo", "removed"]),
+  task: z.string(),
+});
+/** A person's change of the list; the task is named by its id. */
+const taskEditSchema = z.discriminatedUnion("kind", [taskAddSchema, taskMarkSchema]);
+export type TaskEdit = z.infer<typeof taskEditSchema>;
 
 const promptPartSchema = z.strictObject({
   name: z.string(),
@@ -158,6 +169,8 @@ const promptPartSchema = z.strictObject({
   /** Bytes left out because of the part's cap; 0 means whole. */
   cut: count,
   included: z.boolean(),
+  /** Why it was left out. */
+  why: z.string().optional(),
 });
 const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
 export type FileChange = z.infer<typeof fileChangeSchema>;
@@ -179,8 +192,6 @@ const envelope = {
   elapsed: ms,
   /** Owner that wrote it. */
   epoch: count,
-  /** Hash of the fact before it; of nothing for the first. */
-  prev: z.string(),
 };
 const fact = <T extends string, S extends z.core.$ZodShape>(type: T, shape: S) =>
   z.strictObject({ ...envelope, type: z.literal(type), ...shape });
@@ -192,7 +203,8 @@ export const factSchema = z.discriminatedUnion("type", [
     base: z.strictObject({ commit: oid.nullable(), tree: oid, branch: z.string().nullable(), detached: z.boolean() }),
   }),
   fact("run-reopened", { was: outcomeSchema, limits: limitsSchema, model: z.string().optional() }),
-  fact("run-end", { outcome: outcomeSchema }),
+  /** `warnings`: what a person must know beside the outcome, such as work that is not in what was delivered. */
+  fact("run-end", { outcome: outcomeSchema, warnings: z.array(z.string()).optional() }),
   fact("lease-changed", { pid: count, startedAt: z.string(), boot: z.string(), host: z.string(), swept: count }),
   fact("lane-start", { why: z.string() }),
   fact("lane-end", { why: z.string() }),
@@ -225,6 +237,8 @@ export const factSchema = z.discriminatedUnion("type", [
     repeatedCalls: count,
     /** Taken from the transcript by a later driver. */
     foundOut: z.boolean(),
+    /** Hashes of notes and knowledge at its end: what the session knows of them. */
+    memos: z.record(z.string(), z.string()).optional(),
   }),
   fact("change-recorded", {
     iteration: count,
@@ -276,8 +290,9 @@ export const factSchema = z.discriminatedUnion("type", [
     branch: z.string().nullable(),
     adopted: z.array(oid),
     warnings: z.array(z.string()),
-    /** The branch moved away from ours: the work is under this salvage ref. */
+    /** It could not be handed over: the work is under this salvage ref. */
     conflict: z.string().optional(),
+    conflictReason: z.string().optional(),
   }),
   fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),
@@ -293,21 +308,27 @@ export const factSchema = z.discriminatedUnion("type", [
     turn: count.nullable(),
     /** Driven time after which policy answers; null: it waits for a person. */
     untilElapsed: ms.nullable(),
+    /** The point of the loop that waits for it, so that it is asked once; a turn's own questions have none. */
+    about: z.string().optional(),
   }),
   fact("human-answered", {
     question: z.string(),
     text: z.string(),
     /** `turn-ended`: the turn that waited is over. */
     by: z.enum(["person", "policy", "timeout", "turn-ended"]),
+    /** Whose words they are. */
+    directive: z.string().optional(),
   }),
-  /** The task file as it was after a turn or a person's edit. */
+  /** The task file as it was after a turn, a person's change or a restore; not repeated while it stays the same. */
   fact("tasks-recorded", {
     iteration: count,
+    /** Who changed it; `pawl` put an older state back. */
+    by: z.enum(["agent", "person", "pawl"]),
     tasks: z.array(taskSchema),
-    /** Of all, also those beyond the listed. */
-    total: count,
     /** Ticked without work, vanished: said, never silently honoured. */
     suspicions: z.array(z.string()),
+    /** What a person asked for, where it was by directive. */
+    edit: taskEditSchema.optional(),
   }),
   fact("hook-end", {
     hook: z.string(),

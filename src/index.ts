@@ -1,9 +1,16 @@
-/** pawl as a library: drive a recipe with your own ports, or with those pawl is made of. Every name is explicit. */
+/** pawl as a library: `run` is all most programs need; below it the parts it is made of. Every name is explicit. */
+export { run, type CommandCheck, type RunOptions } from "./views/library/run.ts";
+export { open, resume, type ResumeOptions, type RunView } from "./views/library/resume.ts";
+export type { DriveParts, RunEnd, RunHandle } from "./views/library/handle.ts";
+export type { IterationAnswer, IterationState, OnIteration } from "./views/library/iteration.ts";
+export type { Judged, OwnCheck } from "./views/library/own-check.ts";
+export type { RunSettings } from "./views/library/settings.ts";
+
 export { drive, type DriveOptions } from "./loop/drive.ts";
 export { fold } from "./loop/fold.ts";
 export type { RunState } from "./loop/state.ts";
 export { runRecipe } from "./recipes/run.ts";
-export type { Action, PromptPart, Recipe, TurnAction } from "./loop/actions.ts";
+export type { Action, PromptContext, PromptPart, Recipe, TurnAction } from "./loop/actions.ts";
 
 export { composeForRun, openDriverState, openState, type Composed, type State } from "./compose.ts";
 export { resolveSettings, type Resolved } from "./config.ts";
@@ -22,6 +29,7 @@ export { EXIT, exitCodeOf, RetryableError, TerminalError, UsageError } from "./e
 export {
   factSchema,
   type Directive,
+  type Evidence,
   type Fact,
   type FactOf,
   type NewFact,
@@ -50,6 +58,7 @@ export type {
   OpenRequest,
   Owner,
   Ports,
+  Receipt,
   Redact,
   Snapshot,
   Trace,

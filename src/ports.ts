@@ -171,8 +171,8 @@ export type AgentEvent =
   /** The text of a directive given by `say` is in a request to the model. */
   | { type: "delivered"; directive: string }
   /**
-   * The agent waits for a person: may it use a tool, or which way. Until it is answered there is no idle time. Only with
-   * an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
+   * The agent waits for a person: may it use a tool, or which way. Until it is answered neither idle nor turn time
+   * passes. Only with an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
    */
   | { type: "asked"; question: string; kind: "permission" | "question"; text: string; options: string[] }
   | { type: "retry"; attempt: number; delayMs: number; status: number | null }
@@ -258,8 +258,18 @@ export interface Accepted {
   /** Commits the agent or user made on the branch, taken as parents. */
   adopted: string[];
   warnings: string[];
-  /** Set when the branch moved away from ours: the work is under this salvage ref and a person must look. */
+  /** Set when it could not be handed over: the work is under this salvage ref and a person must look. */
   conflict?: string;
+  /** Why not, in words: the branch was moved, the repository is gone. */
+  conflictReason?: string;
+}
+
+/** What was in the workspace beside the last snapshot, and the ref that keeps it. */
+export interface Leftover {
+  salvage: string;
+  /** A few of them. */
+  paths: string[];
+  fileCount: number;
 }
 
 /**
@@ -277,14 +287,23 @@ export interface Workspace {
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
-   * A text file of the workspace, its first `maxBytes`; undefined when there is none. Never through a symbolic link, never
-   * outside the workspace, never anything but a regular file.
+   * A text file of the workspace, its first (with `tail` its last) `maxBytes`; undefined when there is none. Never through
+   * a symbolic link, never outside the workspace, never anything but a regular file.
    */
-  read(path: string, maxBytes: number): Promise<{ text: string; bytes: number } | undefined>;
+  read(
+    path: string,
+    maxBytes: number,
+    options?: { tail?: boolean },
+  ): Promise<{ text: string; bytes: number } | undefined>;
   /** Replaces or makes a text file of the workspace, under the same rules. TerminalError when that cannot be. */
   write(path: string, text: string): Promise<void>;
   /** Makes the workspace equal to a snapshot; what was there first becomes `…/salvage/<k>`, whose name is returned. */
   restore(to: number, about: { salvage: string; at: number }): Promise<{ tree: string; salvage: string }>;
+  /**
+   * One more look: what differs from `tree` (of the last snapshot) is kept as `…/salvage/<name>`; undefined when nothing
+   * does. Changes no file.
+   */
+  leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
   verifyTree(tree: string): Promise<VerifyTree>;
   close(): Promise<void>;
@@ -336,6 +355,8 @@ export interface Ports {
   sweep(run: string): Promise<number>;
   /** Everything of an OpenRequest that is known before the first turn. */
   agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine" | "sockets">;
+  /** For a new run: a new session of its agent that is starting already, for the first turn of the main lane. */
+  ahead?: { ref: string; session: AgentSession };
   /** Fresh unique ids; v4 uuid. */
   uuid(): string;
 }

@@ -20,7 +20,8 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 const checkSpecSchema = z.strictObject({
   name: z.string().min(1),
-  kind: z.literal("command"),
+  /** `custom`: judged by an object of the program that drives; `command` is words for people then. */
+  kind: z.enum(["command", "custom"]),
   command: z.string().min(1),
   required: z.boolean(),
   timeoutMs: z.int().positive(),
@@ -130,9 +131,11 @@ const workspaceSpecSchema = z.strictObject({
   /** `branch`: pawl's own; `current`: the user's; `none`: nothing is committed, work stays in the tree. */
   commit: z.enum(["branch", "current", "none"]),
   branch: z.string().optional(),
-  /** First line of commits, with {{iteration}}, {{goal}} and {{verdict}}. */
+  /** First line of commits, with {{iteration}}, {{goal}}, {{verdict}} and {{run}}. */
   commitTitle: z.string().optional(),
   allowDirty: z.boolean(),
+  /** Files of the loop itself (tasks, notes, knowledge): that they are not committed is no reason to refuse. */
+  memos: z.array(z.string()),
   maxSnapshotBytes: z.int().positive(),
   maxSnapshotFiles: z.int().positive(),
 });

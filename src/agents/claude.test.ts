@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent.ts";
+import type { Behaviour } from "../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { tempDir } from "../../test/support/temp.ts";
@@ -34,6 +34,17 @@ function stepsFor(behaviour: Behaviour): Step[] {
       return [bash("kill -9 $PPID"), { text: "survived" }];
     case "limit":
       return [{ status: 429, retryAfterS: 3600 }];
+    case "call": {
+      const input = { status: behaviour.call.is, summary: behaviour.call.text };
+      return [{ tools: [{ name: "mcp__pawl__done", input }] }, { text: behaviour.text }];
+    }
+    case "need":
+      return [bash(`touch ${behaviour.path}`), { text: behaviour.text }];
+    case "question": {
+      const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
+      const questions = [{ question: behaviour.question, header: "Choice", multiSelect: false, options }];
+      return [{ tools: [{ name: "AskUserQuestion", input: { questions } }] }, { text: behaviour.text }];
+    }
   }
 }
 
@@ -42,6 +53,7 @@ agentContract("claude", [], () => ({
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
+  heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => model.seen.at(-1)?.model,
   models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   requests: () => model.seen.length,

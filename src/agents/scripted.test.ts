@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { agentContract, play } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent.ts";
+import { agentContract } from "../../test/contracts/agent.ts";
+import { play } from "../../test/contracts/agent-play.ts";
+import type { Behaviour } from "../../test/contracts/agent-play.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { OpenRequest } from "../ports.ts";
 import { scripted } from "./scripted.ts";
@@ -14,7 +15,7 @@ import { plainAgent } from "../../test/support/spec.ts";
 function player() {
   const sessions = new Map<string, string[]>();
   const messages = new Map<string, string[]>();
-  const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0 };
+  const last = { prompts: [] as string[], model: undefined as string | undefined, requests: 0, heard: "" };
   const script: ScriptedFunction = async ({ prompt, session, model }, tell) => {
     const behaviour = JSON.parse(prompt) as Behaviour;
     const prompts = [...(sessions.get(session.ref) ?? messages.get(session.at?.split(":").at(-1) ?? "") ?? []), prompt];
@@ -39,6 +40,17 @@ function player() {
         throw new Error("gone");
       case "limit":
         return { outcome: { is: "limited", kind: "rate", message: "too many requests" } };
+      case "call":
+        return { text: behaviour.text, messageId, call: behaviour.call };
+      case "need": {
+        const reply = await tell.ask(`Write: ${behaviour.path}`, { kind: "permission" });
+        last.heard = JSON.stringify(reply);
+        if (reply.is === "allow") writeFileSync(behaviour.path, "");
+        return { text: behaviour.text, messageId };
+      }
+      case "question":
+        last.heard = JSON.stringify(await tell.ask(behaviour.question, { options: behaviour.options }));
+        return { text: behaviour.text, messageId };
     }
   };
   return { script, last };
@@ -50,6 +62,7 @@ agentContract("scripted", [], () => ({
   prompt: (behaviour) => JSON.stringify(behaviour),
   environment: {},
   remembered: () => last.prompts,
+  heard: () => last.heard,
   lastModel: () => last.model,
   models: { first: "small", second: "large" },
   requests: () => last.requests,
@@ -86,4 +99,19 @@ it("tells an unknown cost as unknown", async () => {
   const agent = scripted([{ text: "a", usage: { usd: null, estimated: true } }]);
   const session = await agent.open(request());
   expect((await play(session, "go")).end.usage).toMatchObject({ usd: null, estimated: true, requests: 1 });
+});
+
+const withAsk = (ask: Partial<OpenRequest["agent"]["ask"]>): OpenRequest =>
+  request({ agent: { ...plainAgent, ask: { ...plainAgent.ask, ...ask } } });
+
+it("answers by policy itself when nobody is to be asked", async () => {
+  const agent = scripted(async (_, tell) => ({
+    text: `${(await tell.ask("Bash: rm", { kind: "permission" })).is} ${(await tell.ask("Which?")).is}`,
+  }));
+  const allowing = await agent.open(withAsk({ permissions: "allow" }));
+  expect((await play(allowing, "go")).end.finalText).toBe("allow deny");
+  const denying = await agent.open(withAsk({ permissions: "deny" }));
+  const { end, events } = await play(denying, "go");
+  expect(end.finalText).toBe("deny deny");
+  expect(events.some((event) => event.type === "asked")).toBe(false);
 });

@@ -6,8 +6,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../events.ts";
-import type { Agent, AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../ports.ts";
+import type { Agent, AgentEvent, AgentSession, OpenRequest, Reply, TurnEnd } from "../ports.ts";
 import { brief } from "./outcome.ts";
+import { asking } from "./scripted/ask.ts";
+import type { AskedAbout, Asking } from "./scripted/ask.ts";
 import { inspectScripted, openRecord } from "./scripted/record.ts";
 import { stage } from "./scripted/stage.ts";
 
@@ -30,6 +32,8 @@ export interface Tell {
   heard(): readonly string[];
   /** Ends early when the turn does. */
   sleep(ms: number): Promise<void>;
+  /** By the policy of the agent's spec: answered at once, or by a person. Denied when the turn ends meanwhile. */
+  ask(text: string, about?: AskedAbout): Promise<Reply>;
   /** Aborted when the turn must end: a directive, a limit, a timeout. */
   readonly signal: AbortSignal;
 }
@@ -68,6 +72,9 @@ const NOTHING_SPENT: Usage = {
   usd: 0,
   estimated: false,
 };
+
+/** Of the turn's uuid, as the beginning of its questions' ids. */
+const QUESTION_PREFIX_CHARS = 8;
 
 /** A list gives the n-th turn its n-th step; the last one repeats. */
 export function scripted(script: readonly ScriptedStep[] | ScriptedFunction, { name = "scripted" } = {}): Agent {
@@ -114,6 +121,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
   let closed = false;
   let saying: ((directive: string, text: string) => void) | undefined;
   let leave: (() => void) | undefined;
+  let questions: Asking | undefined;
 
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
@@ -139,6 +147,8 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
     };
     const on = stage(limits, signal);
     leave = () => on.force({ is: "cut", reason: "the session was closed" });
+    const asks = asking({ prefix: uuid.slice(0, QUESTION_PREFIX_CHARS), policy: request.agent.ask, on });
+    questions = asks;
     const heard: string[] = [];
     saying = (directive, text) => {
       heard.push(text);
@@ -158,6 +168,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       spend,
       heard: () => heard,
       sleep: (ms) => on.sleep(ms),
+      ask: (text, about) => asks.ask(text, about),
       signal: on.signal,
     };
     try {
@@ -181,6 +192,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
     } finally {
       saying = undefined;
       leave = undefined;
+      questions = undefined;
       on.close();
     }
   }
@@ -196,6 +208,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       model = wanted;
       return Promise.resolve("now");
     },
+    reply: (question, reply) => Promise.resolve(questions?.reply(question, reply) ?? false),
     close() {
       closed = true;
       leave?.();

@@ -6,6 +6,7 @@ import { frozenInstructions } from "./instructions.ts";
 
 const place = (repository: string, commit: string | null, file = join(tempDir("run"), "deep", "instructions.md")) => ({
   file,
+  keep: true,
   repository,
   commit,
   env: process.env,

@@ -16,15 +16,18 @@ const REGULAR_FILE = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/;
 interface Request {
   /** Where they are kept, in the run's own directory. */
   file: string;
+  /** Keeps them there, durably; before the first turn. */
+  keep: boolean;
   repository: string;
   /** null: the repository has no commit yet. */
   commit: string | null;
   env: Environment;
 }
 
-export async function frozenInstructions({ file, repository, commit, env }: Request): Promise<string> {
+export async function frozenInstructions({ file, keep, repository, commit, env }: Request): Promise<string> {
   if (existsSync(file)) return readFileSync(file, "utf8");
   const text = commit === null ? "" : await readFrom(commit, { cwd: repository, environment: env });
+  if (!keep) return text;
   makePrivateDir(dirname(file));
   writeDurably(file, text);
   return text;

@@ -7,10 +7,13 @@ import {
   type FenceSpec,
   type HookSpec,
   type Limits,
+  type Rung,
   type RunSpec,
 } from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
-import type { Settings } from "./settings.ts";
+import { criteriaIn } from "./criteria.ts";
+import { hookNames } from "./hooks.ts";
+import { DEFAULTS, SETTINGS, type Settings } from "./settings.ts";
 
 export interface RunAbout {
   run: string;
@@ -41,6 +44,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(about.branch === undefined ? {} : { branch: about.branch }),
       ...(s["commit-title"] === undefined ? {} : { commitTitle: s["commit-title"] }),
       allowDirty: s["allow-dirty"],
+      memos: [s.tasks, s.notes, s.knowledge].filter((file) => file !== undefined),
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },
@@ -60,7 +64,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(s["abort-promise"] === undefined ? {} : { abort: s["abort-promise"] }),
       confirmations: s.confirmations,
     },
-    criteria: [...s.criteria],
+    criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])],
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),
@@ -73,7 +77,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
     minIterations: s["min-iterations"] ?? Math.min(checks.length === 0 ? 2 : 1, s["max-iterations"]),
     maxErrors: s["max-errors"],
     limits: toLimits(s),
-    struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: s.ladder },
+    struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: toLadder(s) },
     waits: { backoffBaseMs: s.backoff, backoffMaxMs: s["max-backoff"], limitCapMs: s["limit-cap"] },
     environment: about.environment,
   };
@@ -85,9 +89,16 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
 
 const HOOK_TIMEOUT_MS = 30_000;
 
+/** Where people may be asked, they are before it is given up; a ladder of one's own is left alone. */
+function toLadder({ questions, ladder }: Resolved["settings"]): Rung[] {
+  if (questions !== "ask" || ladder !== DEFAULTS.ladder) return [...ladder];
+  return ladder.flatMap((rung) => (rung === "stop" ? ["ask" as const, rung] : [rung]));
+}
+
 function toHooks(s: Resolved["settings"]): HookSpec[] {
-  return s.hooks.map(({ name, on, run, policy, prompt, timeout }, at) => ({
-    name: name ?? `hook ${at + 1}`,
+  const names = hookNames([...s.hooks]);
+  return s.hooks.map(({ on, run, policy, prompt, timeout }, at) => ({
+    name: names[at] ?? "",
     on: [...on],
     command: run,
     policy: policy ?? "warn",
@@ -97,11 +108,13 @@ function toHooks(s: Resolved["settings"]): HookSpec[] {
 }
 
 function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Partial<RunSpec>, "notes" | "knowledge"> {
-  const file = s[name];
+  // Who pauses after errors says why in the notes.
+  const needed = name === "notes" && s["on-errors"] === "pause" ? SETTINGS.notes.bare : undefined;
+  const file = s[name] ?? needed;
   return file === undefined ? {} : { [name]: { file, maxBytes: s["memo-size"] } };
 }
 
-function toChecks(s: Resolved["settings"]): CheckSpec[] {
+export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout">): CheckSpec[] {
   const names = checkNames(s.checks);
   return s.checks.map(({ run, ...said }, at) => ({
     name: names[at] ?? run,

@@ -6,7 +6,7 @@ import { TerminalError } from "../errors.ts";
 import type { Fact, NewFact } from "../events.ts";
 import { fault } from "../platform/faults.ts";
 import type { Redact } from "../ports.ts";
-import { seal, type Link, type Sealed, type Stamp } from "./chain.ts";
+import { seal, type Sealed, type Stamp, type Tip } from "./chain.ts";
 import { SPAN } from "./schema.ts";
 import type { Database } from "./sqlite.ts";
 
@@ -20,15 +20,16 @@ export interface Author {
 interface Prepared {
   facts: Fact[];
   sealed: Sealed[];
-  head: Link;
+  head: Tip;
 }
 
-export function prepare(facts: readonly NewFact[], options: Author & { after: Link; stamp: Stamp }): Prepared {
+export function prepare(facts: readonly NewFact[], options: Author & { after: Tip; stamp: Stamp }): Prepared {
   const { redact, validate, after, stamp } = options;
   const prepared: Prepared = { facts: [], sealed: [], head: after };
   for (const fact of facts) {
-    const sealed = seal(fact, { after: prepared.head, stamp, redact });
-    const whole = JSON.parse(sealed.body) as Fact;
+    const { body, tip } = seal(fact, { after: prepared.head, stamp, redact });
+    const whole = JSON.parse(body) as Fact;
+    whole.run = stamp.run;
     try {
       validate(whole);
     } catch (cause) {
@@ -38,8 +39,8 @@ export function prepare(facts: readonly NewFact[], options: Author & { after: Li
       });
     }
     prepared.facts.push(whole);
-    prepared.sealed.push(sealed);
-    prepared.head = { seq: sealed.seq, hash: sealed.hash };
+    prepared.sealed.push({ seq: tip.seq, hash: tip.hash, body });
+    prepared.head = tip;
   }
   return prepared;
 }
@@ -50,6 +51,6 @@ export function insertFacts(
   { number, sealed }: { number: number; sealed: readonly Sealed[] },
 ): void {
   fault("append");
-  const insert = database.statement("INSERT INTO facts (id, body) VALUES (?, ?)");
-  for (const { seq, body } of sealed) insert.run(number * SPAN + seq, body);
+  const insert = database.statement("INSERT INTO facts (id, hash, body) VALUES (?, ?, ?)");
+  for (const { seq, body, hash } of sealed) insert.run(number * SPAN + seq, Buffer.from(hash, "hex"), body);
 }

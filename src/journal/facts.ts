@@ -6,7 +6,7 @@ import { insertFacts, prepare, type Author } from "./append.ts";
 import { FACT_VERSION, ORIGIN } from "./chain.ts";
 import type { Changes } from "./changes.ts";
 import { makeOwnedRun } from "./owned.ts";
-import { readFacts, standAfter, type Cursor } from "./read.ts";
+import { readFacts, type Cursor } from "./read.ts";
 import { allRuns, insertRun, needDatabase, needRun, runAt, updateRun, type RunRecord } from "./runs.ts";
 import type { Database, Store } from "./sqlite.ts";
 
@@ -43,7 +43,7 @@ export function makeJournal(parts: JournalParts): Journal {
     async read(run, from = 0) {
       const facts: Fact[] = [];
       const each = (fact: Fact): unknown => facts.push(fact);
-      readOn(needDatabase(store, run), { run, cursor: { next: from, prev: undefined }, each });
+      readOn(needDatabase(store, run), { run, cursor: { next: from, tip: undefined }, each });
       return facts;
     },
     follow: (run, options) => follow(parts, { run, ...options }),
@@ -63,14 +63,13 @@ function readOn(
 ): { record: RunRecord; cursor: Cursor } {
   return database.read(() => {
     const record = needRun(database, run);
-    readFacts(database, { record, cursor, each });
-    return { record, cursor: cursor.next > record.head.seq ? cursor : standAfter(record.head) };
+    return { record, cursor: readFacts(database, { record, cursor, each }) };
   });
 }
 
 async function* follow(parts: JournalParts, options: { run: string; from: number; signal: AbortSignal }) {
   const { run, from, signal } = options;
-  let cursor: Cursor = { next: from, prev: undefined };
+  let cursor: Cursor = { next: from, tip: undefined };
   while (!signal.aborted) {
     const version = parts.changes.version();
     const facts: Fact[] = [];
@@ -101,14 +100,14 @@ function own(parts: JournalParts, { run, owner, replay = () => undefined }: Taki
     database.read(() => needRun(database, run)),
     { owner, parts },
   );
-  const { record, cursor } = readOn(database, { run, cursor: { next: 0, prev: undefined }, each });
+  const { record, cursor } = readOn(database, { run, cursor: { next: 0, tip: ORIGIN }, each });
   return database.write(() => {
     const now = runAt(database, record.number);
     refuseWhileDriven(now, { owner, parts });
-    readFacts(database, { record: now, cursor, each });
+    const { tip = ORIGIN } = readFacts(database, { record: now, cursor, each });
     const owned = { ...now, epoch: now.epoch + 1, owner };
     updateRun(database, owned);
-    return makeOwnedRun(owned, { ...parts, database });
+    return makeOwnedRun(owned, { ...parts, database, tip });
   });
 }
 

@@ -7,6 +7,7 @@ import { TerminalError } from "../errors.ts";
 import type { Fact, NewFact } from "../events.ts";
 import type { OwnedRun } from "../ports.ts";
 import { insertFacts, prepare, type Author } from "./append.ts";
+import type { Tip } from "./chain.ts";
 import { POLL_MS, type Changes } from "./changes.ts";
 import { waiting } from "./inbox.ts";
 import { runAt, updateRun, type RunRecord } from "./runs.ts";
@@ -16,6 +17,8 @@ interface OwnedParts {
   database: Database;
   changes: Changes;
   author: Author;
+  /** The end of the run's chain, which has been read to there. */
+  tip: Tip;
 }
 
 interface Time {
@@ -23,9 +26,9 @@ interface Time {
   elapsed: number;
 }
 
-export function makeOwnedRun({ run, number, epoch, head: first }: RunRecord, parts: OwnedParts): OwnedRun {
+export function makeOwnedRun({ run, number, epoch }: RunRecord, parts: OwnedParts): OwnedRun {
   const { database, changes, author } = parts;
-  let head = first;
+  let head = parts.tip;
   let failure: unknown;
 
   const prepared = (facts: readonly NewFact[], time: Time) =>

@@ -1,75 +1,89 @@
-/** Reading a run's facts: in chunks, each checked against the chain and the whole against the run's head. */
+/** Reading a run's facts: block by block, each into the chain and the whole checked against the run's head. */
 import type { Fact } from "../events.ts";
-import { chainReader, diagnose, openAll, type Link } from "./chain.ts";
+import { blockOf, diagnose, extend, opened, ORIGIN, type Row, type Tip } from "./chain.ts";
 import type { RunRecord } from "./runs.ts";
 import { SPAN } from "./schema.ts";
 import type { Database } from "./sqlite.ts";
 import { damaged } from "./trouble.ts";
 
-/** Few enough that the texts of a chunk die young. */
-const CHUNK_FACTS = 512;
-
-/** Where a reader stands: the next seq it wants, and the hash of the one before when it has seen that. */
+/** Where a reader stands: the next seq it wants, and the end of the chain where it has seen the one before. */
 export interface Cursor {
   next: number;
-  prev: string | undefined;
+  tip: Tip | undefined;
 }
 
 interface Reading {
   record: RunRecord;
   cursor: Cursor;
-  /** Given one fact after the other, so that a long journal need not be held. */
+  /** Given one fact after the other, so that a long journal need not be held. Believed only when the reading is done. */
   each: (fact: Fact) => void;
 }
 
-/** Inside a read transaction, with the record read in it. Everything from the cursor to the head. */
-export function readFacts(database: Database, { record, cursor, each }: Reading): void {
+/** Inside a read transaction, with the record read in it. Everything from the cursor to the head; returns the stand. */
+export function readFacts(database: Database, { record, cursor, each }: Reading): Cursor {
   const { run, head } = record;
   if (cursor.next > head.seq) {
     checkStand(cursor, record);
-    return;
+    return cursor;
   }
-  const chain = chainReader({ run, from: cursor.next, prev: cursor.prev }, each);
-  for (let from = cursor.next; from <= head.seq; from += CHUNK_FACTS) {
-    const bodies = textsOf(database, { record, from, to: Math.min(head.seq, from + CHUNK_FACTS - 1) });
-    const facts = openAll(bodies);
-    if (facts === undefined || !bodies.every((body, i) => chain.take(body, facts[i]))) {
-      throw explained(database, { record, from: cursor.next });
-    }
+  const began = cursor.tip ?? tipBefore(database, { record, seq: blockOf(cursor.next).first });
+  let tip = began;
+  while (tip.seq < head.seq) {
+    const seq = tip.seq + 1;
+    const count = Math.min(head.seq, blockOf(seq).last) - tip.seq;
+    const bodies = bodiesOf(database, { record, seq, count });
+    const facts = opened(bodies, { run, seq, count });
+    if (facts === undefined) throw explained(database, { record, tip: began });
+    tip = extend(tip, { bodies: bodies as string, count });
+    for (const fact of facts) if (fact.seq >= cursor.next) each(fact);
   }
-  if (!chain.reaches(head)) throw explained(database, { record, from: cursor.next });
+  if (tip.hash !== head.hash) throw explained(database, { record, tip: began });
+  return { next: head.seq + 1, tip };
 }
 
 /** A reader that has seen the head must find it unchanged; one that waits for the future cannot say. */
-function checkStand({ next, prev }: Cursor, { run, head }: RunRecord): void {
-  if (prev === undefined) return;
-  if (next !== head.seq + 1 || prev !== head.hash) throw damaged(`run ${run} was rewritten behind fact ${head.seq}`);
+function checkStand({ tip }: Cursor, { run, head }: RunRecord): void {
+  if (tip === undefined) return;
+  if (tip.seq !== head.seq || tip.hash !== head.hash) throw damaged(`run ${run} was rewritten behind fact ${head.seq}`);
 }
 
-export function bodiesOf(database: Database, { record, from, to }: { record: RunRecord; from: number; to: number }) {
-  const base = record.number * SPAN;
-  const select = database.statement("SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id");
-  return select.all(base + from, base + to) as unknown as [unknown][];
+/** Where a block begins. Its hash is only believed once the chain from it has reached the head. */
+function tipBefore(database: Database, { record, seq }: { record: RunRecord; seq: number }): Tip {
+  if (seq === 0) return ORIGIN;
+  const [row] = rowsOf(database, { record, from: seq - 1, to: seq - 1 });
+  if (row === undefined) throw damaged(`run ${record.run}, fact ${seq - 1} is missing`);
+  return { seq: seq - 1, hash: row.hash, block: undefined };
 }
 
-/** Many bodies in one row, which is much faster than a row each: JSON on one line holds no line break. */
-function textsOf(database: Database, { record, from, to }: { record: RunRecord; from: number; to: number }): string[] {
-  const base = record.number * SPAN;
+/** Many bodies as one text, which is much faster than a row each. */
+function bodiesOf(
+  database: Database,
+  { record, seq, count }: { record: RunRecord; seq: number; count: number },
+): unknown {
+  const first = record.number * SPAN + seq;
   const select = database.statement(
-    "SELECT group_concat(body, char(10)) FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
+    "SELECT group_concat(body, ',') FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
   );
-  const [joined] = select.get(base + from, base + to) as unknown as [unknown];
-  return typeof joined === "string" ? joined.split("\n") : [];
+  const [joined] = select.get(first, first + count - 1) as unknown as [unknown];
+  return joined;
 }
 
-function explained(database: Database, { record, from }: { record: RunRecord; from: number }) {
-  const rows = bodiesOf(database, { record, from, to: record.head.seq });
-  return diagnose(
-    rows.map(([body]) => body),
-    record,
-  );
+/** Row by row, for who wants each by itself. */
+export function rowsOf(
+  database: Database,
+  { record, from, to }: { record: RunRecord; from: number; to: number },
+): Row[] {
+  const base = record.number * SPAN;
+  const select = database.statement("SELECT id, body, hash FROM facts WHERE id BETWEEN ? AND ? ORDER BY id");
+  const rows = select.all(base + from, base + to) as unknown as [id: number, body: unknown, hash: unknown][];
+  return rows.map(([id, body, hash]) => ({
+    seq: id - base,
+    body,
+    hash: hash instanceof Uint8Array ? Buffer.from(hash).toString("hex") : "",
+  }));
 }
 
-export function standAfter(head: Link): Cursor {
-  return { next: head.seq + 1, prev: head.hash };
+function explained(database: Database, { record, tip }: { record: RunRecord; tip: Tip }) {
+  const rows = rowsOf(database, { record, from: tip.seq + 1, to: record.head.seq });
+  return diagnose(rows, { ...record, tip });
 }

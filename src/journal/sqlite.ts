@@ -84,10 +84,12 @@ function openDatabase(path: string, options: StoreOptions & { committed: () => v
   try {
     raw = new DatabaseSync(path);
     raw.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`);
+    // New tables may be lost with the power; the first commit that must not be takes them to the disk with it.
+    raw.exec("PRAGMA synchronous = NORMAL");
     useWriteAheadLog(raw);
-    raw.exec(`PRAGMA synchronous = ${options.durability === "every-commit" ? "FULL" : "NORMAL"}`);
     const database = makeDatabase(raw, { path, committed: options.committed });
     migrate(database, { raw, path, migrations: options.migrations });
+    if (options.durability === "every-commit") raw.exec("PRAGMA synchronous = FULL");
     return { raw, database };
   } catch (error) {
     raw?.close();

@@ -22,6 +22,10 @@ interface NumberedLine {
 }
 
 export interface TailedTrace extends Trace {
+  /** What is there from `from` on, piece by piece: a long trace need not be held. */
+  scan(run: string, options?: { from?: number; turn?: number | undefined }): Iterable<NumberedLine>;
+  /** The number of the newest line; 0 when there is none. */
+  newest(run: string): number;
   /** Lines from `from` on, then new ones as any process writes them, until aborted. */
   tail(run: string, options: { from: number; signal: AbortSignal }): AsyncIterable<NumberedLine>;
   close(): void;
@@ -84,20 +88,28 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
     return (rows as unknown as [number, number, number, string, string][]).map(toLine);
   };
 
+  function* scan(run: string, { from = 0, turn }: { from?: number; turn?: number | undefined } = {}) {
+    for (let next = from; ;) {
+      const some = lines(run, { from: next, turn });
+      yield* some;
+      if (some.length < READ_CHUNK_LINES) return;
+      next = (some.at(-1)?.n ?? next) + 1;
+    }
+  }
+
   return {
     write(run, line) {
       take(run, line);
       if (pending.length >= nextCommit) commit();
       else timer ??= setTimeout(commit, GROUP_COMMIT_MS);
     },
-    async read(run, { from = 0, turn } = {}) {
-      const all: NumberedLine[] = [];
-      for (let next = from; ;) {
-        const some = lines(run, { from: next, turn });
-        all.push(...some);
-        if (some.length < READ_CHUNK_LINES) return all;
-        next = (some.at(-1)?.n ?? next) + 1;
-      }
+    read: async (run, options) => [...scan(run, options)],
+    scan,
+    newest(run) {
+      const database = store.existing();
+      if (database === undefined) return 0;
+      const row = database.read(() => database.statement("SELECT max(n) FROM lines WHERE run = ?").get(run));
+      return (row as unknown as [number | null])[0] ?? 0;
     },
     async *tail(run, { from, signal }) {
       let next = from;

@@ -1,10 +1,13 @@
-/** A run as JSON Lines, one body a line, byte for byte: to keep journals of each released version, and to move them. */
+/**
+ * A run as JSON Lines, one fact a line: its run, the hash of the one before, and its body byte for byte. To keep journals
+ * of each released version, and to move them.
+ */
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
 import type { Redact } from "../ports.ts";
 import { insertFacts } from "./append.ts";
-import { chainReader, hashOf, type Sealed } from "./chain.ts";
-import { bodiesOf, readFacts } from "./read.ts";
+import { extend, opened, ORIGIN, type Sealed } from "./chain.ts";
+import { readFacts, rowsOf } from "./read.ts";
 import { insertRun, needDatabase, needRun } from "./runs.ts";
 import type { Store } from "./sqlite.ts";
 
@@ -12,38 +15,54 @@ export function exportRun(store: Store, run: string): string {
   const database = needDatabase(store, run);
   return database.read(() => {
     const record = needRun(database, run);
-    readFacts(database, { record, cursor: { next: 0, prev: undefined }, each: () => undefined });
-    const bodies = bodiesOf(database, { record, from: 0, to: record.head.seq });
-    return bodies.map(([body]) => `${String(body)}\n`).join("");
+    readFacts(database, { record, cursor: { next: 0, tip: ORIGIN }, each: () => undefined });
+    let prev = "";
+    const lines = rowsOf(database, { record, from: 0, to: record.head.seq }).map(({ body, hash }) => {
+      const line = `${JSON.stringify({ run, prev }).slice(0, -1)},${String(body).slice(1)}\n`;
+      prev = hash;
+      return line;
+    });
+    return lines.join("");
   });
 }
 
+const LINE = /^\{"run":("(?:[^"\\]|\\.)*"),"prev":"([0-9a-f]*)",(.*)$/;
+
 /** Takes it in as it is, after checking the chain; returns the run's id. UsageError when the id is taken. */
 export function importRun(store: Store, { jsonl, redact }: { jsonl: string; redact: Redact }): string {
-  const bodies = jsonl.split("\n").filter((line) => line !== "");
-  const first = firstOf(bodies[0]);
+  const lines = jsonl.split("\n").filter((line) => line !== "");
+  const first = firstOf(lines[0]);
+  const { run } = first;
+  const sealed: Sealed[] = [];
   let epoch = 0;
-  const chain = chainReader({ run: first.run, from: 0, prev: "" }, (fact) => {
+  let tip = ORIGIN;
+  for (const line of lines) {
+    const [, ofRun = "", prev, rest = ""] = LINE.exec(line) ?? [];
+    const body = `{${rest}`;
+    const [fact] = opened(body, { run, seq: tip.seq + 1, count: 1 }) ?? [];
+    if (fact === undefined || prev !== tip.hash || ofRun !== JSON.stringify(run))
+      throw doesNotFollow(sealed.length + 1);
     epoch = Math.max(epoch, fact.epoch);
-  });
-  const wrong = bodies.findIndex((body) => !chain.take(body));
-  if (wrong >= 0)
-    throw new UsageError(`line ${wrong + 1} does not follow the one before it`, { hint: "the file was changed" });
-  const sealed = bodies.map((body, seq): Sealed => ({ seq, body, hash: hashOf(body) }));
-  const head = { seq: sealed.length - 1, hash: sealed.at(-1)?.hash ?? "" };
+    tip = extend(tip, { bodies: body, count: 1 });
+    sealed.push({ seq: tip.seq, hash: tip.hash, body });
+  }
   const { workspace, goal } = first.spec;
   const about = {
-    run: first.run,
+    run,
     createdAt: Math.round(first.at),
     repository: workspace.repository,
     goal: redact(goal),
   };
   const database = store.always();
   database.write(() => {
-    const { number } = insertRun(database, { ...about, head, epoch, owner: undefined, queued: 0, taken: 0 });
+    const { number } = insertRun(database, { ...about, head: tip, epoch, owner: undefined, queued: 0, taken: 0 });
     insertFacts(database, { number, sealed });
   });
-  return first.run;
+  return run;
+}
+
+function doesNotFollow(line: number): UsageError {
+  return new UsageError(`line ${line} does not follow the one before it`, { hint: "the file was changed" });
 }
 
 function firstOf(line: string | undefined): FactOf<"run-start"> {

@@ -1,5 +1,7 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
-import type { FactOf, NewFact, Outcome, Verdict } from "../events.ts";
+import type { FactOf, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
+import type { HookEvent, HookSpec } from "../spec.ts";
+import type { Answer } from "./questions.ts";
 import type { RunState } from "./state.ts";
 
 export interface Now {
@@ -31,6 +33,10 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "tell"; directive: string; text: string }
   | { do: "switch-model"; directive: string; model: string }
   | { do: "deliver"; directive: string; how: string }
+  | ({ do: "ask"; about: string } & Pick<FactOf<"human-requested">, "kind" | "text" | "options" | "untilElapsed">)
+  | { do: "answer"; question: string; answer: Answer }
+  | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined }
+  | { do: "edit-tasks"; directive: string; edit: TaskEdit }
   | { do: "end"; outcome: Outcome }
 );
 
@@ -40,7 +46,28 @@ export interface PromptPart {
   name: string;
   text: string;
   capBytes: number;
+  /** Why there is nothing to say, where that is worth telling a person. */
+  silent?: string;
+  /** Stands above a template that has no place for it: words of people, and what was done to the files. */
+  always?: true;
 }
+
+/** What was read from the workspace just before a turn; only files that the spec names. */
+export interface PromptContext {
+  notes?: Memo;
+  knowledge?: Memo;
+}
+export interface Memo {
+  /** Bounded. */
+  text: string;
+  /** Of the whole file; 0 when there is none. */
+  bytes: number;
+  /** Of `text`. */
+  hash: string;
+}
+
+/** One topic of a prompt; empty text where there is nothing to say. */
+export type MakePart = (state: RunState, turn: TurnAction, context: PromptContext) => PromptPart;
 
 /** A loop with a purpose: pure functions of the state. */
 export interface Recipe {
@@ -48,5 +75,7 @@ export interface Recipe {
   /** What should be in flight when no directive, limit or wait says otherwise. Total: every state has an answer. */
   wanted(state: RunState, now: Now): Action[];
   /** The parts of a turn's prompt, most important first; the kernel caps and joins them and records the manifest. */
-  prompt(state: RunState, turn: TurnAction): PromptPart[];
+  prompt(state: RunState, turn: TurnAction, context: PromptContext): PromptPart[];
+  /** What a person's template can say beside the parts; one with the name of a part stands for it. */
+  variables(state: RunState, turn: TurnAction): Record<string, string>;
 }

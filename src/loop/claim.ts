@@ -7,6 +7,8 @@ import type { TurnEnd } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
 
 const MAX_CLAIM_CHARS = 1_000;
+/** The rule of a decision that asks for one more claim. */
+export const CLAIM_UNCONFIRMED = "claim-unconfirmed";
 
 /** The promise is the last word: it stands over a call made earlier in the turn. */
 export function claimOf(
@@ -18,6 +20,14 @@ export function claimOf(
   if (claim.abort !== undefined && hasClaim(finalText, claim.abort)) return { is: "abort", how: "promise", text };
   if (tasks !== undefined && hasClaim(finalText, tasks.promise)) return { is: "task", how: "promise", text };
   return call === null ? null : { is: call.is, how: "call", text: call.text.slice(0, MAX_CLAIM_CHARS) };
+}
+
+/** Its words without the promise, in one line. */
+export function claimWords({ text }: Claim): string {
+  return text
+    .replace(/<promise>[^<>\n]*<\/promise>\s*$/, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 export const promiseTag = (promise: string): string => `<promise>${promise}</promise>`;

@@ -1,17 +1,22 @@
 /**
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
- * error, stop now, verified, stop after this iteration, budget, struggle ladder, continue.
+ * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
 import type { Outcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
+import { decisionPoint, endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
+import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
+import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
+import { questionAbout } from "./questions.ts";
+import { neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
-
-/** Turn failures that never heal by trying again. */
-const FATAL: ReadonlySet<string> = new Set(["login", "model", "billing", "refused"]);
+import { hasPendingEdit } from "./task-directives.ts";
+import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
+import { openTasks } from "./tasks.ts";
 
 type Draft = Omit<DecisionBody, "type" | "iteration" | "numbers"> & { numbers?: Record<string, number> };
 
@@ -19,9 +24,11 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
   const draft =
     fatal(state, lane) ??
     (state.stop === "now" ? stopped(state) : undefined) ??
+    givenUp(lane) ??
     finished(state, lane) ??
     stopped(state) ??
     outOfBudget(state, lane, now) ??
+    unconfirmed(state, lane) ??
     struggle(state, lane) ??
     goOn(state, lane);
   const failing = lane.track.failingCounts.at(-1);
@@ -49,10 +56,11 @@ const ending = (outcome: Outcome, numbers: Record<string, number> = {}): Draft =
 const end = (is: Outcome["is"], rule: string, reason: string, numbers?: Record<string, number>): Draft =>
   ending({ is, rule, reason }, numbers);
 
-export const branchMoved = (kept: string): Outcome => ({
+/** Without a reason (of an older journal) it was the branch. */
+export const notHandedOver = (kept: string, why: string | undefined): Outcome => ({
   is: "needs-human",
-  rule: "branch-moved",
-  reason: `the branch was moved away from pawl's; the work is kept as ${kept}`,
+  rule: why === undefined ? "branch-moved" : "hand-over-refused",
+  reason: `${why ?? "the branch was moved away from pawl's"}; the work is kept as ${kept}`,
 });
 
 export const stopOutcome = (when: "now" | "after"): Outcome => ({
@@ -62,17 +70,22 @@ export const stopOutcome = (when: "now" | "after"): Outcome => ({
 });
 
 export function isFatal(lane: LaneState, maxErrors: number): boolean {
-  const outcome = lane.ended?.outcome;
-  return (outcome?.is === "failed" && FATAL.has(outcome.kind)) || lane.errorsInRow >= maxErrors;
+  return neverHeals(lane.ended?.outcome) || lane.errorsInRow >= maxErrors;
 }
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
-  if (lane.conflict !== undefined) return ending(branchMoved(lane.conflict));
+  if (lane.conflict !== undefined) return ending(notHandedOver(lane.conflict, lane.conflictReason));
   if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
+  const blocked = troubleOutcome(state);
+  if (blocked !== undefined) return ending(blocked);
   const outcome = lane.ended?.outcome;
   if (outcome === undefined) return undefined;
-  if (outcome.is === "failed" && FATAL.has(outcome.kind))
-    return end("failed", `agent:${outcome.kind}`, outcome.message);
+  if (outcome.is === "failed" && neverHeals(outcome)) return end("failed", `agent:${outcome.kind}`, outcome.message);
+  if (errorsPause(state, lane)) {
+    const reason = `${lane.errorsInRow} turns in a row failed; the last: ${sayOutcome(outcome)}`;
+    const ended = endedBy(questionAbout(state, errorsPoint(lane)), { rule: "agent:errors", reason });
+    return state.stop !== undefined || ended === undefined ? undefined : ending(ended, { errors: lane.errorsInRow });
+  }
   if (lane.errorsInRow >= state.spec.maxErrors) {
     return end(
       "failed",
@@ -84,22 +97,6 @@ function fatal(state: RunState, lane: LaneState): Draft | undefined {
     );
   }
   return undefined;
-}
-
-function sayOutcome(outcome: NonNullable<LaneState["ended"]>["outcome"]): string {
-  switch (outcome.is) {
-    case "failed":
-    case "limited":
-      return outcome.message;
-    case "cut":
-      return outcome.reason;
-    case "timeout":
-      return outcome.which === "idle" ? "no sign of life from the agent" : "the turn took too long";
-    case "interrupted":
-      return `interrupted by ${outcome.by}`;
-    case "done":
-      return "done";
-  }
 }
 
 function stopped(state: RunState): Draft | undefined {
@@ -134,7 +131,36 @@ export function judged(state: RunState, { change }: Pick<LaneState, "change"> | 
   }));
 }
 
+/** Nothing has to be proven to give up; the work so far is handed over as usual. */
+function givenUp({ ended }: LaneState): Draft | undefined {
+  if (ended?.claim?.is !== "abort") return undefined;
+  const why = claimWords(ended.claim);
+  return end("failed", "claim:abort", `the agent gives up${why === "" ? "" : `: ${why}`}`);
+}
+
 function finished(state: RunState, lane: LaneState): Draft | undefined {
+  const done = completion(state, lane);
+  const needsPerson = done?.outcome?.is === "needs-human";
+  return needsPerson || lane.claimsInRow + 1 >= state.spec.claim.confirmations ? done : undefined;
+}
+
+/** Nothing is missing but another claim of the same. */
+function unconfirmed(state: RunState, lane: LaneState): Draft | undefined {
+  if (completion(state, lane) === undefined) return undefined;
+  const { confirmations } = state.spec.claim;
+  const confirmed = lane.claimsInRow + 1;
+  return {
+    rule: CLAIM_UNCONFIRMED,
+    next: "continue",
+    reason: `The claim stands so far: confirmation ${confirmed} of ${confirmations}. Now look again, as if somebody else had done it: read the goal word by word, and look for what is missing, untested or wrong. Mend what you find. If nothing is left to do, claim again: that is confirmation ${confirmed + 1} of ${confirmations}.`,
+    numbers: { confirmed, confirmations },
+  };
+}
+
+/** How the run would end if one claim were enough. */
+function completion(state: RunState, lane: LaneState): Draft | undefined {
+  // What a person wants of the tasks is done first, and may be more work.
+  if (openTasks(state).length > 0 || hasPendingEdit(state)) return undefined;
   const claim = claimStands(state, lane);
   const required = judged(state, lane).filter(({ check }) => check.required);
   if (required.length === 0) {
@@ -147,7 +173,10 @@ function finished(state: RunState, lane: LaneState): Draft | undefined {
     unsure?.verdict?.is === "unverifiable" &&
     required.every(({ verdict }) => verdict?.is === "pass" || verdict?.is === "unverifiable")
   ) {
-    return end("needs-human", "unverifiable", `check ${unsure.check.name} could not judge: ${unsure.verdict.reason}`);
+    return settle(state, lane, {
+      rule: "unverifiable",
+      reason: `check ${unsure.check.name} could not judge: ${unsure.verdict.reason}`,
+    });
   }
   if (!required.every(({ verdict }) => verdict?.is === "pass")) return undefined;
   const suspicions = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
@@ -155,6 +184,21 @@ function finished(state: RunState, lane: LaneState): Draft | undefined {
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const passed = required.map(({ check }) => check.name).join(", ");
   return end("verified", "all-required-pass", `${passed} passed on the delivered tree`, { checks: required.length });
+}
+
+/** What only a person can: where one is asked the loop waits; otherwise, or without an answer in time, the run ends. */
+function settle(
+  state: RunState,
+  lane: LaneState,
+  { rule, reason, numbers }: { rule: string; reason: string; numbers?: Record<string, number> },
+): Draft {
+  if (state.spec.agent.ask.questions === "deny") return end("needs-human", rule, reason, numbers);
+  if (state.stop !== undefined) return ending(stopOutcome(state.stop));
+  const asked = questionAbout(state, decisionPoint(lane, rule));
+  const counted = numbers === undefined ? {} : { numbers };
+  if (asked?.answer === undefined) return { rule, next: "ask", reason, ...counted };
+  const ended = endedBy(asked, { rule, reason });
+  return ended === undefined ? { rule, next: "continue", reason, ...counted } : ending(ended, numbers);
 }
 
 function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefined {
@@ -170,26 +214,17 @@ function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefi
 const round = (n: number): number => Math.round(n * 10_000) / 10_000;
 
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
-  const change = lane.change;
-  if (change === undefined) return undefined;
-  const { signals, progress } = measure(lane.track, {
-    iteration: lane.iteration,
-    snapshot: change.snapshot,
-    tree: change.judged,
-    changed: change.changed,
-    verdicts: judged(state, lane).flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict])),
-    text: lane.lastText,
-    turnMs: lane.ended?.durationMs ?? 0,
-    repeatedCalls: lane.ended?.repeatedCalls ?? 0,
-    shortTurnMs: state.spec.struggle.shortTurnMs,
-  });
+  const { change } = lane;
+  const seen = measured(state, lane);
+  if (change === undefined || seen === undefined) return undefined;
+  const { signals, progress } = measure(lane.track, seen);
   // What got better is kept, whatever it looks like.
   const blocked = progress ? undefined : repeatsBlocked(state, lane);
   const { patience } = state.spec.struggle;
   // Going to and fro is seen in one look; everything else has to last.
   const lasting = signals.filter((s) => s === "oscillation" || lane.track.signals[s] + 1 >= patience);
   const rung = lasting.length === 0 ? undefined : climb(state, lane, lasting);
-  if (blocked === undefined || rung?.next === "end" || rung?.next === "restore") return rung;
+  if (blocked === undefined || rung?.next === "end" || rung?.next === "ask" || rung?.next === "restore") return rung;
   const putBack = `this approach (${blocked.id}: ${blocked.summary}) has failed ${blocked.failures} times; its change was put back. Take a different one.`;
   return {
     rule: "approach-blocked",
@@ -244,7 +279,7 @@ function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
         numbers,
       };
     case "ask":
-      return end("needs-human", "struggle:ask", why, numbers);
+      return settle(state, lane, { rule: "struggle:ask", reason: why, numbers });
     case "stop":
       return end("stuck", "struggle:stop", why, numbers);
   }
@@ -261,13 +296,19 @@ function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
 function goOn(state: RunState, lane: LaneState): Draft {
   const required = judged(state, lane).filter(({ check }) => check.required);
   const red = required.filter(({ verdict }) => verdict?.is !== "pass");
+  const reds = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`);
   if (lane.ended?.claim?.is === "done") {
-    if (red.length > 0) {
-      const names = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`).join(", ");
-      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${names}` };
-    }
-    return { rule: "claim-early", next: "continue", reason: `the claim is refused: ${claimStands(state, lane).why}` };
+    const open = openTasks(state);
+    const missing = [...reds, ...(open.length === 0 ? [] : [sayTasks(open)])];
+    if (missing.length > 0)
+      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
+    const { stands, why } = claimStands(state, lane);
+    if (stands && hasPendingEdit(state))
+      return { rule: "tasks-changed", next: "continue", reason: "a person has changed the tasks meanwhile" };
+    return { rule: "claim-early", next: "continue", reason: `the claim is refused: ${why}` };
   }
+  const step = refusedTask(state, lane) ?? taskStep(state);
+  if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
   if (required.length > 0 && red.length === 0)
     return { rule: "green-unclaimed", next: "continue", reason: "all checks pass; the goal is not claimed yet" };
   return {

@@ -6,6 +6,7 @@ import type { Fact, NewFact } from "../events.ts";
 import type { OwnedRun, Ports } from "../ports.ts";
 import type { Limits } from "../spec.ts";
 import type { Action, Now, Recipe } from "./actions.ts";
+import { makeGate, type Between } from "./between.ts";
 import { apply } from "./fold.ts";
 import { makeHands, type Run } from "./hands.ts";
 import { closeSessions } from "./perform-turn.ts";
@@ -28,6 +29,8 @@ export interface DriveOptions {
   /** Given when an ended run shall go on. */
   reopen?: { limits: Limits; model?: string };
   onFact?: (fact: Fact, state: RunState) => void;
+  /** Awaited before each iteration but the first. A rejection stops the driving, not the run. */
+  between?: Between;
 }
 
 interface Flight {
@@ -35,11 +38,14 @@ interface Flight {
   controller: AbortController;
 }
 
-export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: DriveOptions): Promise<RunState> {
+export async function drive(options: DriveOptions): Promise<RunState> {
+  const { run: id, recipe, ports, signal, reopen, onFact, between } = options;
   let folded: RunState | undefined;
   const owned = await ports.journal.own(id, ports.owner, (fact) => (folded = apply(folded, fact)));
   if (folded === undefined) throw new Error("an empty journal has no state");
-  const swept = owned.epoch > FIRST_EPOCH ? await ports.sweep(id) : 0;
+  // An agent is started ahead of the first lease, so a first driver that did not begin the run sweeps, too.
+  const isNew = owned.epoch === FIRST_EPOCH && ports.ahead !== undefined;
+  const swept = isNew ? 0 : await ports.sweep(id);
   const wake = makeWake();
   const run = openRun(owned, folded, ports, (fact, state) => {
     onFact?.(fact, state);
@@ -53,6 +59,8 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
     failed.push(error);
     wake.ring();
   };
+  const take = (): Promise<void> => run.takeDirectives(over.signal);
+  const gate = makeGate({ between, state: run.state, take, fail, ring: () => wake.ring() });
   try {
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
     // Before anything is done: a stop may wait there, or a resume that takes it back. What was said to a run that ended,
@@ -75,7 +83,11 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
         // An effect that came to nothing is not tried again before something happens: the loop is never a busy one.
         if (flights.has(key) || tried.keys.has(key)) continue;
         // The end is the last fact: what is in flight has its say first, and may change what is wanted.
+        if (action.do === "end") gate.leave();
         if (action.do === "end" && flights.size > 0) continue;
+        // A decision that is being written closes the iteration: no turn begins in it any more.
+        if (action.do === "turn" && [...flights.values()].some((flight) => flight.action.do === "decide")) continue;
+        if (gate.holds(action, { idle: flights.size === 0 })) continue;
         tried.keys.add(key);
         const flight = { action, controller: new AbortController() };
         flights.set(key, flight);
@@ -83,6 +95,8 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
           .catch(fail)
           .finally(() => {
             flights.delete(key);
+            // What gave way to others lets them try again, though it wrote nothing.
+            if (flight.controller.signal.aborted) tried.keys.clear();
             wake.ring();
           });
       }
@@ -92,6 +106,7 @@ export async function drive({ run: id, recipe, ports, signal, reopen, onFact }: 
     if (failed.length > 0) throw failed[0];
     return run.state;
   } finally {
+    gate.leave();
     over.abort();
     for (const flight of flights.values()) flight.controller.abort("driver:ending");
     await settle(flights, wake);
@@ -143,6 +158,13 @@ function makeWake(): Wake {
   };
 }
 
+/** What waits to be written; `holds` is asked last, when everything before it is a fact. */
+interface Entry {
+  facts: readonly NewFact[];
+  holds?: () => boolean;
+  written: boolean;
+}
+
 /** One queue for all appends of this driver: order of calls is order of facts, and calls that wait together commit together. */
 function openRun(
   owned: OwnedRun,
@@ -163,13 +185,34 @@ function openRun(
     }
   };
   let queue: Promise<void> = Promise.resolve();
-  let gathered: NewFact[] | undefined;
+  let gathered: Entry[] | undefined;
   const enqueue = (work: () => Promise<void>): Promise<void> => {
     const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
   };
   let batch: Promise<void> = Promise.resolve();
+  const enter = (entry: Entry): Promise<void> => {
+    if (gathered !== undefined) {
+      gathered.push(entry);
+      return batch;
+    }
+    const mine = [entry];
+    gathered = mine;
+    batch = enqueue(async () => {
+      gathered = undefined;
+      const kept = mine.filter(({ holds }) => holds?.() ?? true);
+      if (kept.length > 0)
+        take(
+          await owned.append(
+            kept.flatMap(({ facts }) => facts),
+            time(),
+          ),
+        );
+      for (const one of kept) one.written = true;
+    });
+    return batch;
+  };
   const takeDirectives = (until: AbortSignal): Promise<void> =>
     enqueue(async () => {
       if (!until.aborted) take(await owned.takeDirectives(time()));
@@ -177,18 +220,11 @@ function openRun(
   return {
     state,
     now,
-    append(facts) {
-      if (gathered !== undefined) {
-        gathered.push(...facts);
-        return batch;
-      }
-      const mine = [...facts];
-      gathered = mine;
-      batch = enqueue(async () => {
-        gathered = undefined;
-        take(await owned.append(mine, time()));
-      });
-      return batch;
+    append: (facts) => enter({ facts, written: false }),
+    async appendIf(holds, facts) {
+      const entry = { facts, holds, written: false };
+      await enter(entry);
+      return entry.written;
     },
     takeDirectives,
     async listen(until) {

@@ -42,11 +42,8 @@ export function receive(state: RunState, fact: FactOf<"directive-received">): vo
     case "memory":
       steerMemory(state.memory, directive);
       return;
-    case "cancel": {
-      const taken = state.directives.get(directive.directive);
-      if (taken !== undefined && taken.delivered === undefined) taken.delivered = { how: TAKEN_BACK, turn: null };
-      return;
-    }
+    case "cancel":
+      return takeBack(state, directive.directive);
     case "answer":
     case "say":
     case "interrupt":
@@ -54,6 +51,15 @@ export function receive(state: RunState, fact: FactOf<"directive-received">): vo
     case "task-mark":
       return;
   }
+}
+
+/** Words only, and only while they are not on their way; every other kind has had its effect by being received. */
+function takeBack(state: RunState, id: string): void {
+  const taken = state.directives.get(id);
+  if (taken === undefined || taken.delivered !== undefined || taken.directive.kind !== "say") return;
+  const open = [...state.lanes.values()].find((lane) => lane.open !== undefined)?.open?.fact;
+  const onItsWay = open !== undefined && (taken.directive.when !== "next" || open.directives.includes(id));
+  if (!onItsWay) taken.delivered = { how: TAKEN_BACK, turn: null };
 }
 
 export function deliver(state: RunState, fact: FactOf<"directive-delivered">): void {

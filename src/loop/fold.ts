@@ -4,15 +4,18 @@
  */
 import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
+import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { deliver, receive } from "./fold-directives.ts";
-import { recordHook } from "./hooks.ts";
+import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
-import { emptyTrack, trackDecision, trackIteration } from "./progress.ts";
+import { measured } from "./measured.ts";
+import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
-import { recordTasks } from "./tasks.ts";
+import { countAttempt, recordTasks, recordWork, taskCounts } from "./tasks.ts";
 import {
   freshRecord,
   initial,
+  iterationTitle,
   laneOf,
   verdictKey,
   verdictOf,
@@ -25,6 +28,7 @@ const MAX_KEPT_VERDICTS = 256;
 const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
+const MAX_KEPT_PATHS = 40;
 const HOUR_MS = 3_600_000;
 
 export function fold(facts: Iterable<Fact>): RunState {
@@ -54,16 +58,20 @@ function step(state: RunState, fact: Fact): void {
       throw new Error("run-start twice in one journal");
     case "run-end":
       state.outcome = fact.outcome;
+      if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
       return;
     case "run-reopened":
       return reopen(state, fact);
     case "lease-changed":
       state.epoch = fact.epoch;
+      if (state.driven) state.resumed = fact;
+      state.driven = true;
       return;
     case "lane-start":
     case "lane-end":
       return;
     case "iteration-start":
+      countAttempt(state);
       return startIteration(lane, fact);
     case "turn-start":
       return startTurn(state, lane, fact);
@@ -104,7 +112,7 @@ function step(state: RunState, fact: Fact): void {
     case "human-answered":
       return recordAnswer(state, fact);
     case "tasks-recorded":
-      return recordTasks(state, fact);
+      return recordTasks(state, lane, fact);
     case "hook-end":
       return recordHook(state, fact);
     case "wait-start":
@@ -123,6 +131,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
   if (fact.conflict !== undefined) {
     // Still owed: it is tried again once a person has looked and reopened the run.
     lane.conflict = fact.conflict;
+    if (fact.conflictReason !== undefined) lane.conflictReason = fact.conflictReason;
     return;
   }
   if (lane.handOver?.tree === fact.tree) delete lane.handOver;
@@ -132,7 +141,10 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
 
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
+  delete state.endWarnings;
   delete state.stop;
+  delete state.hooks.trouble;
+  state.resumed = fact;
   state.paused = false;
   state.reopened += 1;
   state.limits = { ...state.limits, ...fact.limits };
@@ -142,6 +154,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
     lane.limitsInRow = 0;
     lane.track = emptyTrack(lane.track);
     delete lane.conflict;
+    delete lane.conflictReason;
     if (lane.decision?.next === "end") lane.decision = { ...lane.decision, next: "continue" };
   }
 }
@@ -178,6 +191,7 @@ const isSound = (outcome: TurnOutcome): boolean =>
 
 function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
   const session = lane.session;
+  if (fact.usage.requests > 0 && lane.open !== undefined) heardHooks(state, lane.open.fact);
   delete lane.open;
   lane.ended = fact;
   lane.lastText = fact.text;
@@ -189,6 +203,9 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
     session.turns += 1;
     session.contextTokens = fact.contextTokens ?? session.contextTokens;
     session.lastMessageId = fact.messageId ?? session.lastMessageId;
+    // Unknown where nobody saw its end: then it is shown again.
+    if (fact.memos === undefined) delete session.memos;
+    else session.memos = fact.memos;
     delete lane.stale;
   }
   // A session that never reached the model may not exist on the agent's side: it cannot be continued.
@@ -226,6 +243,7 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
+  state.hooks.touched = false;
   if (lane.head === undefined) {
     lane.baseTree = fact.tree;
     lane.acceptedTree = fact.judged;
@@ -242,6 +260,9 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     return;
   }
   lane.change = recorded;
+  const paths = new Set(fact.files.map(({ path }) => path));
+  lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
+  recordWork(state, fact);
   lane.record.files = fact.fileCount;
   lane.record.added = fact.added;
   lane.record.removed = fact.removed;
@@ -257,10 +278,8 @@ function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): 
   const key = verdictKey(fact.tree, fact.check);
   state.verdicts.delete(key);
   state.verdicts.set(key, fact.verdict);
-  for (const old of state.verdicts.keys()) {
-    if (state.verdicts.size <= MAX_KEPT_VERDICTS) break;
-    state.verdicts.delete(old);
-  }
+  const oldest = state.verdicts.size > MAX_KEPT_VERDICTS ? state.verdicts.keys().next().value : undefined;
+  if (oldest !== undefined) state.verdicts.delete(oldest);
   lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }
 
@@ -277,20 +296,14 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);
   if (state.recent.length > MAX_RECENT_ITERATIONS) state.recent.shift();
-  if (lane.change !== undefined) {
-    trackIteration(lane.track, {
-      iteration: fact.iteration,
-      snapshot: lane.change.snapshot,
-      tree: lane.change.judged,
-      changed: lane.change.changed,
-      verdicts: verdicts.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict])),
-      text: lane.lastText,
-      turnMs: lane.ended?.durationMs ?? 0,
-      repeatedCalls: lane.ended?.repeatedCalls ?? 0,
-      shortTurnMs: state.spec.struggle.shortTurnMs,
-    });
-  }
-  if (tree !== undefined) owe(lane, tree, `pawl: iteration ${fact.iteration}`);
+  const tasks = taskCounts(state);
+  if (tasks !== undefined) lane.record.tasks = tasks;
+  const isConfirming = fact.rule === CLAIM_UNCONFIRMED;
+  lane.claimsInRow = isConfirming ? lane.claimsInRow + 1 : 0;
+  const seen = measured(state, lane);
+  // Who is asked to look again and changes nothing does not struggle.
+  if (seen !== undefined) (isConfirming ? trackBest : trackIteration)(lane.track, seen);
+  if (tree !== undefined) owe(lane, tree, iterationTitle(fact.iteration));
   trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
   if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
   switch (fact.next) {
@@ -314,7 +327,8 @@ function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
   lane.salvages += 1;
   // A session that is to be left anyway is not gone back in.
   const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;
-  lane.stale = { why: fact.why, ...(mark === undefined ? {} : { rewind: mark }) };
+  const done = { snapshot: fact.to, salvage: fact.salvage };
+  lane.stale = { why: fact.why, restored: done, ...(mark === undefined ? {} : { rewind: mark }) };
   if (lane.head !== undefined) {
     const { tree, to: snapshot, elapsed, epoch } = fact;
     lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };

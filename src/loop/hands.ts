@@ -9,6 +9,8 @@ export interface Run {
   readonly state: RunState;
   now(): Now;
   append(facts: readonly NewFact[]): Promise<void>;
+  /** Only if it still holds when everything before it has been written; false when it did not. */
+  appendIf(holds: () => boolean, facts: readonly NewFact[]): Promise<boolean>;
 }
 
 export interface LiveSession {
@@ -26,6 +28,8 @@ export interface RunningTurn {
   turn: number;
   /** Called with the id of a directive whose text has reached the model. */
   delivered: Map<string, () => void>;
+  /** What the agent waits for, by pawl's own name of the question: its name of it, and its options in full. */
+  asked: Map<string, { question: string; options: string[] }>;
   /** The agent has shown a sign of life: it can be told something. */
   begun: Promise<void>;
   ended: Promise<void>;
@@ -39,10 +43,13 @@ export interface Hands {
   running: Map<string, RunningTurn>;
   /** Workspace effects happen one after the other. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** The next free name of a question: q1, q2, … */
+  questionId(): string;
 }
 
 export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
   let last: Promise<unknown> = Promise.resolve();
+  let asked = 0;
   return {
     run,
     recipe,
@@ -53,6 +60,10 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
       const done = last.then(work);
       last = done.catch(() => undefined);
       return done;
+    },
+    questionId() {
+      asked = Math.max(asked, run.state.asked) + 1;
+      return `q${asked}`;
     },
   };
 }

@@ -5,8 +5,11 @@
 import type { Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Now, SessionPlan } from "./actions.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
-import { branchMoved, decide, isFatal, judged, stopOutcome } from "./decide.ts";
-import { verdictOf, type HandOver, type LaneState, type RunState } from "./state.ts";
+import { commitMessage } from "./commit-message.ts";
+import { decide, isFatal, judged, notHandedOver, stopOutcome } from "./decide.ts";
+import { askFirst, held, troubleOutcome } from "./hold.ts";
+import { dueHook, iterationStart, runEnd } from "./hooks.ts";
+import { verdictOf, type LaneState, type RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
 const USER_EDIT_GAP_MS = 1_000;
@@ -29,6 +32,8 @@ function steps(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
       ? [turn(lane, iteration, attempt, "under way"), ...handOver]
       : handOver;
   }
+  const holding = held(state, lane, now);
+  if (holding !== undefined) return [...handOver, ...holding];
   if (lane.iteration === 0 || lane.decision !== undefined) return betweenIterations(state, lane, now);
   // The hand-over of the last iteration may overlap the turn, not the judgement of the next change.
   if (handOver.length > 0) return handOver;
@@ -51,7 +56,8 @@ export function haltReason(state: RunState, lane: LaneState, now: Now): string |
 
 /** The turn has not done its work: the provider said no, the agent died or hung. The iteration goes on with another. */
 function needsAnotherTurn(state: RunState, lane: LaneState, now: Now): boolean {
-  if (state.stop !== undefined || isFatal(lane, state.spec.maxErrors)) return false;
+  if (state.stop !== undefined || isFatal(lane, state.spec.maxErrors) || state.hooks.trouble !== undefined)
+    return false;
   if (exhausted(state, { iteration: 0, elapsed: now.elapsed }) !== undefined) return false;
   return lane.ended === undefined || isUnfinished(lane.ended.outcome);
 }
@@ -169,7 +175,14 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
       },
     ];
   }
-  const fatal = isFatal(lane, state.spec.maxErrors) || change.refused !== undefined || state.stop === "now";
+  const { trouble } = state.hooks;
+  const givenUp = lane.ended?.claim?.is === "abort";
+  const fatal =
+    isFatal(lane, state.spec.maxErrors) ||
+    change.refused !== undefined ||
+    state.stop === "now" ||
+    givenUp ||
+    trouble !== undefined;
   if (!fatal) {
     const due = state.spec.checks.find((check) => {
       const verdict = verdictOf(state, change.judged, check.name);
@@ -197,14 +210,9 @@ function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
       ];
     }
   }
-  return [
-    {
-      do: "decide",
-      key: `decide/${lane.lane}/${iteration}`,
-      why: "iteration complete",
-      decision: decide(state, lane, now),
-    },
-  ];
+  const decision = decide(state, lane, now);
+  if (decision.next === "ask") return askFirst(state, lane, now, decision);
+  return [{ do: "decide", key: `decide/${lane.lane}/${iteration}`, why: "iteration complete", decision }];
 }
 
 /** The check, or the wait before a check that could not judge tries again. */
@@ -230,8 +238,10 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Act
   if (head === undefined) return [];
   const handOver = acceptance(state, lane);
   const outcome = endOf(state, lane, now);
-  if (outcome !== undefined)
-    return [handOver ?? { do: "end", key: `end/${state.reopened}`, why: outcome.rule, outcome }];
+  if (outcome !== undefined) {
+    const last = handOver ?? dueHook(state, lane, [runEnd(state, lane, outcome)]);
+    return [last ?? { do: "end", key: `end/${state.reopened}`, why: outcome.rule, outcome }];
+  }
   if (lane.restoreTo !== undefined) {
     if (handOver !== undefined) return [handOver];
     const salvage = `salvage/${lane.salvages}`;
@@ -254,7 +264,9 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Act
 
 /** How the run ends here, if it does: the decision said so, or something happened since. */
 function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined {
-  if (lane.conflict !== undefined) return branchMoved(lane.conflict);
+  if (lane.conflict !== undefined) return notHandedOver(lane.conflict, lane.conflictReason);
+  const blocked = troubleOutcome(state);
+  if (blocked !== undefined) return blocked;
   if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;
   if (state.stop !== undefined) return stopOutcome(state.stop);
   if (state.paused || lane.restoreTo !== undefined) return undefined;
@@ -265,9 +277,11 @@ function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined 
 
 function nextTurn(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   if (state.paused) return [];
+  const hook = dueHook(state, lane, [iterationStart(lane.iteration + 1)]);
+  if (hook !== undefined) return [hook];
   const seen = lane.head?.elapsed ?? 0;
   // Driven time stands still while nobody drives; the user's hands do not.
-  if (now.elapsed - seen > USER_EDIT_GAP_MS || lane.head?.epoch !== state.epoch) {
+  if (now.elapsed - seen > USER_EDIT_GAP_MS || lane.head?.epoch !== state.epoch || state.hooks.touched) {
     return [
       {
         do: "snapshot",
@@ -296,15 +310,4 @@ function acceptance(state: RunState, lane: LaneState): Body<Action> | undefined 
     snapshot,
     message: commitMessage(state, handOver),
   };
-}
-
-function commitMessage(state: RunState, { tree, iteration, title }: HandOver): string {
-  const verdicts = state.spec.checks.map((c) => ({
-    check: c.name,
-    is: verdictOf(state, tree, c.name)?.is ?? "skipped",
-  }));
-  const green = verdicts.every(({ is }) => is === "pass");
-  const detail = verdicts.map(({ check, is }) => `${check}: ${is}`).join(", ");
-  const verdict = verdicts.length === 0 ? "unchecked" : `${green ? "green" : "red"} (${detail.replaceAll("\n", " ")})`;
-  return `${title}\n\nPawl-Run: ${state.run}\nPawl-Iteration: ${iteration}\nPawl-Verdict: ${verdict}\n`;
 }

@@ -6,8 +6,10 @@ import type { Action, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
-import { joinParts } from "./prompt.ts";
-import { pendingSays, type RunState } from "./state.ts";
+import { hashesOf, readMemos } from "./perform-memos.ts";
+import { composePrompt } from "./compose-prompt.ts";
+import { requested } from "./perform-people.ts";
+import { MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
@@ -17,12 +19,16 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const { state } = run;
   const { lane, iteration, attempt } = action;
   const { live, session } = await sessionFor(action, hands);
-  const prompt = joinParts(hands.recipe.prompt(state, action));
+  const context = await readMemos(state.spec, ports.workspace);
+  const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash, bytes } = await ports.blobs.put(prompt.text);
-  // A pause or a stop came while the agent started: nothing has begun yet.
-  if (signal.aborted) return;
+  // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
+  // the prompt is made again without them.
+  const isWanted = (): boolean =>
+    !signal.aborted && directives.every((id) => state.directives.get(id)?.delivered === undefined);
+  if (!isWanted()) return;
   const turn = state.turns + 1;
   const uuid = ports.uuid();
   const start: NewFact = {
@@ -41,7 +47,7 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const first: NewFact[] = attempt === 1 ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
   const { begin, finish } = announce(hands, lane, { session: live.session, turn });
   try {
-    await run.append([...first, start]);
+    if (!(await run.appendIf(isWanted, [...first, start]))) return;
     await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish });
   } finally {
     finish();
@@ -56,7 +62,14 @@ function announce(
 ): Pick<Streamed, "begin" | "finish"> {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const mine = { session, turn, delivered: new Map<string, () => void>(), begun: begun.promise, ended: ended.promise };
+  const mine: RunningTurn = {
+    session,
+    turn,
+    delivered: new Map(),
+    asked: new Map(),
+    begun: begun.promise,
+    ended: ended.promise,
+  };
   running.set(lane, mine);
   return {
     begin: begun.resolve,
@@ -107,7 +120,9 @@ async function stream(it: Streamed): Promise<void> {
     it.finish();
     if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
   }
-  const about = { durationMs: ports.clock.mono() - startedMono, repeatedCalls: seen.repeated(), foundOut: false };
+  const durationMs = ports.clock.mono() - startedMono;
+  const memos = hashesOf(await readMemos(spec, ports.workspace));
+  const about = { durationMs, repeatedCalls: seen.repeated(), foundOut: false, ...memos };
   await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);
 }
 
@@ -139,6 +154,7 @@ interface About {
   durationMs: number;
   repeatedCalls: number;
   foundOut: boolean;
+  memos?: Record<string, string>;
 }
 function turnEnd(
   { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,
@@ -209,10 +225,11 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }
+        case "asked":
+          return [heard(hands, { lane, turn, event })];
         case "text":
         case "thinking":
         case "tool-end":
-        case "asked":
         case "retry":
         case "notice":
         case "turn-end":
@@ -220,6 +237,19 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
       }
     },
   };
+}
+
+/** The agent waits for a person. */
+function heard(
+  hands: Hands,
+  { lane, turn, event }: { lane: string; turn: number; event: Extract<AgentEvent, { type: "asked" }> },
+): NewFact {
+  const { run, running } = hands;
+  const { kind, text, options } = event;
+  const untilElapsed = run.now().elapsed + run.state.spec.agent.ask.timeoutMs;
+  const fact = requested(hands, { lane, kind, text, options, turn, untilElapsed });
+  running.get(lane)?.asked.set(fact.question, { question: event.question, options });
+  return fact;
 }
 
 const callHash = (name: string, input: unknown): string =>
@@ -270,6 +300,12 @@ async function openSession(hands: Hands, lane: string, session: OpenRequest["ses
 
 /** The agent starts beside the first effects of a run; the first turn then finds it ready. */
 export async function warmUp(hands: Hands, lane: string): Promise<void> {
+  const { ahead } = hands.ports;
+  if (ahead !== undefined && lane === MAIN_LANE) {
+    const { model } = hands.run.state.spec.agent;
+    hands.sessions.set(lane, { ...ahead, model, announced: false, unused: true });
+    return;
+  }
   const live = await openSession(hands, lane, { ref: hands.ports.uuid(), mode: "new" });
   live.unused = true;
   live.session.warm?.();

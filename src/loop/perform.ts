@@ -2,12 +2,15 @@
  * Does one action: writes the intent, does the effect through a port, writes the result. Every effect is repeatable, so
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
-import type { NewFact } from "../events.ts";
-import type { Ports } from "../ports.ts";
+import type { NewFact, Verdict } from "../events.ts";
+import type { Leftover } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
+import { answer, ask, hook } from "./perform-people.ts";
+import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
+import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
 
 const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
@@ -64,13 +67,45 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await run.append([
         { type: "directive-delivered", lane, id: action.directive, how: action.how, turn: null },
       ]);
+    case "ask":
+      return await ask(action, hands);
+    case "answer":
+      return await answer(action, hands);
+    case "hook":
+      return await hook(action, hands, signal);
+    case "edit-tasks":
+      return await hands.exclusively(() => editTaskFile(action, hands, signal));
     case "end":
       await closeSessions(hands);
       await ports.trace.flush();
       // A directive may have come meanwhile that lets the run go on.
       if (signal.aborted) return;
-      return await run.append([{ type: "run-end", lane, outcome: action.outcome }]);
+      return await hands.exclusively(() => end(action, hands, signal));
   }
+}
+
+/** What a process of the agent's, or a person, wrote after the last snapshot is not in what was delivered: kept, and said. */
+async function end(action: Extract<Action, { do: "end" }>, { run, ports }: Hands, signal: AbortSignal): Promise<void> {
+  const { lane, outcome } = action;
+  const warnings: string[] = [];
+  const { head } = laneOf(run.state, lane);
+  if (head !== undefined && head.refused === undefined) {
+    try {
+      const salvage = `end-${run.state.reopened}`;
+      const left = await ports.workspace.leftover(head.tree, { salvage, at: run.now().wall });
+      if (left !== undefined) warnings.push(leftoverWords(left));
+    } catch (error) {
+      // The run has its outcome; a workspace that cannot be read any more must not hide it.
+      warnings.push(`the workspace could not be looked at again: ${error instanceof Error ? error.message : "?"}`);
+    }
+  }
+  if (signal.aborted) return;
+  await run.append([{ type: "run-end", lane, outcome, ...(warnings.length === 0 ? {} : { warnings }) }]);
+}
+
+function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
+  const more = fileCount > paths.length ? ` and ${fileCount - paths.length} more` : "";
+  return `changed after the last snapshot, so neither judged nor delivered: ${paths.join(", ")}${more}; kept as ${salvage}`;
 }
 
 async function prepare(hands: Hands, lane: string): Promise<void> {
@@ -83,36 +118,17 @@ async function prepare(hands: Hands, lane: string): Promise<void> {
   await run.append([
     { type: "lane-start", lane, why: "run" },
     recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
+    ...(await lookAtTasks(hands, { lane, iteration: 0, by: "person" })),
   ]);
 }
 
-type Taken = Awaited<ReturnType<Ports["workspace"]["snapshot"]>>;
-function recorded(taken: Taken, about: { lane: string; iteration: number; n: number; by: "agent" | "user" }): NewFact {
-  const { commit, tree, judged, files, fileCount, added, removed, warnings, refused } = taken;
-  const { lane, iteration, n, by } = about;
-  return {
-    type: "change-recorded",
-    lane,
-    iteration,
-    snapshot: n,
-    by,
-    commit,
-    tree,
-    judged,
-    files,
-    fileCount,
-    added,
-    removed,
-    warnings,
-    ...(refused === undefined ? {} : { refused }),
-  };
-}
-
-async function snapshot(action: Extract<Action, { do: "snapshot" }>, { run, ports }: Hands): Promise<void> {
+async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hands): Promise<void> {
+  const { run, ports } = hands;
   const { lane, iteration, n, by, parent } = action;
   const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
   const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
-  await run.append([recorded(taken, { lane, iteration, n, by })]);
+  const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
+  await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);
 }
 
 async function check(
@@ -126,7 +142,7 @@ async function check(
   const started = run.append([{ type: "check-start", lane, check: found.name, tree, iteration }]);
   const verify = await ports.workspace.verifyTree(tree);
   try {
-    const verdict = await found.judge(verify, signal);
+    const verdict = understood(await found.judge(verify, signal));
     await started;
     // An aborted judgement is no verdict: the check is simply wanted again, or not.
     if (signal.aborted) return;
@@ -134,6 +150,14 @@ async function check(
   } finally {
     await verify.release();
   }
+}
+
+const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);
+
+/** A check of somebody else's may say what no judge can: that is no verdict, and nothing is done on the strength of it. */
+function understood(verdict: Verdict): Verdict {
+  if (VERDICTS.has(verdict.is)) return verdict;
+  return { is: "unverifiable", reason: `it answered ${JSON.stringify(verdict.is)}, which is no verdict` };
 }
 
 async function remember(action: Extract<Action, { do: "remember" }>, { run, ports }: Hands): Promise<void> {
@@ -170,7 +194,8 @@ async function accept(action: Extract<Action, { do: "accept" }>, { run, ports }:
   await run.append([{ type: "change-accepted", lane, iteration, tree, ...accepted }]);
 }
 
-async function restore(action: Extract<Action, { do: "restore" }>, { run, ports }: Hands): Promise<void> {
+async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands): Promise<void> {
+  const { run, ports } = hands;
   const { lane, iteration, to, reason, salvage } = action;
   const laneState = laneOf(run.state, lane);
   if (laneState.effect?.kind !== "restore") {
@@ -180,8 +205,23 @@ async function restore(action: Extract<Action, { do: "restore" }>, { run, ports 
     ]);
   }
   const done = await ports.workspace.restore(to, { salvage, at: laneState.effect?.at ?? run.now().wall });
+  const restored: NewFact = {
+    type: "change-restored",
+    lane,
+    iteration,
+    to,
+    tree: done.tree,
+    salvage: done.salvage,
+    why: reason,
+  };
+  const edited = await repeatEdits(hands, { to });
+  const n = run.state.snapshots;
+  const message = `pawl: before iteration ${iteration + 1}`;
+  const again = edited ? await ports.workspace.snapshot(n, { parent: to, message, at: run.now().wall }) : undefined;
   await run.append([
-    { type: "change-restored", lane, iteration, to, tree: done.tree, salvage: done.salvage, why: reason },
+    restored,
+    ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),
+    ...(await lookAtTasks(hands, { lane, iteration, by: "pawl" })),
   ]);
 }
 

@@ -2,10 +2,10 @@
  * Progress and struggle, measured on trees and failing sets, never on what the agent says. Progress is against the best
  * so far; struggle is a count of iterations in a row with a signal, and the ladder is what is done about it.
  */
-import { createHash } from "node:crypto";
 import type { Verdict } from "../events.ts";
 
 const KEPT_TREES = 8;
+const KEPT_COUNTS = 20;
 /** One identical tool call this often in a turn is a signal. */
 const REPEATED_CALLS = 10;
 
@@ -15,6 +15,8 @@ export interface Best {
   tree: string;
   /** Number of failing fingerprints; 0 is all green. */
   failing: number;
+  /** Tasks done; 0 without a list. */
+  tasks: number;
 }
 
 export interface Track {
@@ -22,7 +24,8 @@ export interface Track {
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
   failing: string;
-  textHash: string;
+  /** The final text of the last iteration, as it was. */
+  text: string;
   /** Iterations in a row with each signal. */
   signals: Record<Signal, number>;
   /** Iterations in a row with any signal and no progress. */
@@ -48,11 +51,11 @@ export function emptyTrack(before?: Track): Track {
     ...(before?.best === undefined ? {} : { best: before.best }),
     trees: [],
     failing: "",
-    textHash: "",
+    text: "",
     signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
     struggling: 0,
     rung: 0,
-    failingCounts: before?.failingCounts ?? [],
+    failingCounts: [...(before?.failingCounts ?? [])],
   };
 }
 
@@ -62,6 +65,8 @@ export interface Measured {
   tree: string;
   changed: boolean;
   verdicts: readonly Verdict[];
+  /** Tasks done. */
+  tasks: number;
   text: string;
   turnMs: number;
   repeatedCalls: number;
@@ -72,17 +77,28 @@ export interface Measured {
 function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
   const judged = verdicts.filter((v) => v.is === "pass" || v.is === "fail" || v.is === "flaky");
   if (judged.length === 0) return undefined;
-  return [...new Set(judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint))))].toSorted();
+  const failing = judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint)));
+  return failing.length === 0 ? failing : [...new Set(failing)].toSorted();
+}
+
+interface Measurement {
+  progress: boolean;
+  signals: Signal[];
+  /** Fingerprints that fail; undefined where nothing was judged. */
+  failing: string[] | undefined;
 }
 
 /** What this iteration would add, without recording it: `decide` looks at it before the decision is a fact. */
-export function measure(track: Track, m: Measured): { progress: boolean; signals: Signal[] } {
+export function measure(track: Track, m: Measured): Measurement {
   const failing = failingSet(m.verdicts);
   const seen = track.trees.includes(m.tree);
-  const better = failing !== undefined && (track.best === undefined || failing.length < track.best.failing);
+  const better =
+    m.tasks > (track.best?.tasks ?? 0) ||
+    (failing !== undefined && (track.best === undefined || failing.length < track.best.failing));
   const green = failing !== undefined && failing.length === 0;
   // Without a judgement, or with a green one, any tree not seen before is progress: there is no better measure.
   const progress = better || ((failing === undefined || green) && m.changed && !seen);
+  if (progress) return { progress, signals: [], failing };
   const [a, b] = [track.trees.at(-1), track.trees.at(-2)];
   const oscillating = m.changed && b === m.tree && a !== m.tree && track.trees.at(-3) === a;
   const signals = SIGNALS.filter((signal) => {
@@ -96,33 +112,44 @@ export function measure(track: Track, m: Measured): { progress: boolean; signals
       case "short-turn":
         return m.turnMs < m.shortTurnMs;
       case "same-output":
-        return m.text !== "" && hashOf(m.text) === track.textHash;
+        return m.text !== "" && isAlike(m.text, track.text);
       case "repeated-calls":
         return m.repeatedCalls >= REPEATED_CALLS;
     }
   });
-  return { progress, signals: progress ? [] : signals };
+  return { progress, signals, failing };
 }
 
 export function trackIteration(track: Track, m: Measured): void {
   const { progress, signals } = measure(track, m);
-  const failing = failingSet(m.verdicts);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
   if (progress) track.rung = 0;
+  trackBest(track, m);
+  track.text = m.text;
+  track.trees.push(m.tree);
+  if (track.trees.length > KEPT_TREES) track.trees.shift();
+}
+
+/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
+export function trackBest(track: Track, m: Measured): void {
+  const failing = failingSet(m.verdicts);
   if (failing !== undefined) {
     track.failing = failing.join("\n");
-    track.failingCounts = [...track.failingCounts, failing.length].slice(-20);
-    if (
-      track.best === undefined ||
-      failing.length < track.best.failing ||
-      (failing.length === track.best.failing && m.changed)
-    ) {
-      track.best = { iteration: m.iteration, snapshot: m.snapshot, tree: m.tree, failing: failing.length };
-    }
+    track.failingCounts.push(failing.length);
+    if (track.failingCounts.length > KEPT_COUNTS) track.failingCounts.shift();
   }
-  track.textHash = m.text === "" ? "" : hashOf(m.text);
-  track.trees = [...track.trees, m.tree].slice(-KEPT_TREES);
+  const { best } = track;
+  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return;
+  const now = {
+    iteration: m.iteration,
+    snapshot: m.snapshot,
+    tree: m.tree,
+    failing: failing?.length ?? 0,
+    tasks: m.tasks,
+  };
+  const order = best === undefined ? 1 : now.tasks - best.tasks || best.failing - now.failing;
+  if (order > 0 || (order === 0 && m.changed)) track.best = now;
 }
 
 /** The next rung to try is the one after the rung that was taken. */
@@ -130,8 +157,7 @@ export function trackDecision(track: Track, rule: string, ladder: readonly strin
   if (rule.startsWith("struggle:")) track.rung = ladder.indexOf(rule.slice("struggle:".length)) + 1;
 }
 
-const hashOf = (text: string): string =>
-  createHash("sha256")
-    .update(text.toLowerCase().replace(/[\d\s]+/g, " "))
-    .digest("hex")
-    .slice(0, 16);
+/** Equal but for numbers, white space and case. */
+const isAlike = (one: string, other: string): boolean => one === other || plain(one) === plain(other);
+
+const plain = (text: string): string => text.toLowerCase().replace(/[\d\s]+/g, " ");

@@ -7,9 +7,9 @@ import type { PromptPart, TurnAction } from "./actions.ts";
 import type { Judgement, LaneState } from "./state.ts";
 
 /** Enough for the words of people at their longest and every other part at its cap. */
-const MAX_PROMPT_BYTES = 272 * 1024;
+export const MAX_PROMPT_BYTES = 640 * 1024;
 
-type Manifest = FactOf<"turn-start">["prompt"]["parts"];
+export type Manifest = FactOf<"turn-start">["prompt"]["parts"];
 
 /** Cuts at a character border and says so in the text; never longer than `capBytes`. */
 export function capText(text: string, capBytes: number): { text: string; cut: number } {
@@ -40,6 +40,7 @@ export function joinParts(
       bytes: included ? bytes : 0,
       cut: included ? cut : Buffer.byteLength(whole),
       included,
+      ...whyNot(included ? undefined : whole === "" ? part.silent : "no room"),
     });
     if (!included) continue;
     texts.push(text);
@@ -47,6 +48,9 @@ export function joinParts(
   }
   return { text: texts.join("\n\n"), parts: manifest };
 }
+
+/** For the manifest; a part that had nothing to say needs no reason. */
+export const whyNot = (why: string | undefined): { why?: string } => (why === undefined ? {} : { why });
 
 /** The iteration before: in the first prompt of the next, and again where that may not have reached this session. */
 export function lastJudgement(lane: LaneState, { attempt, session }: TurnAction): Judgement | undefined {

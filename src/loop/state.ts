@@ -9,8 +9,8 @@ import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
-import type { QuestionState } from "./questions.ts";
-import type { TaskState } from "./tasks.ts";
+import { isForPrompt, type QuestionState } from "./questions.ts";
+import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
 
@@ -31,6 +31,8 @@ export interface SessionState {
   turns: number;
   contextTokens: number;
   lastMessageId: string | null;
+  /** Hashes of notes and knowledge as this session last knew them. */
+  memos?: Readonly<Record<string, string>>;
 }
 
 export interface Mark {
@@ -69,6 +71,8 @@ export interface IterationRecord {
   usd: number | null;
   estimated: boolean;
   rule: string;
+  /** In tasks mode, after it. */
+  tasks?: TaskCounts;
 }
 
 /** How an iteration was judged and closed. */
@@ -90,7 +94,7 @@ export interface LaneState {
   lastText: string;
   session?: SessionState;
   /** Why the next turn must not go on in the session, and where to rewind it to if it can be. */
-  stale?: { why: string; rewind?: Mark };
+  stale?: { why: string; rewind?: Mark; restored?: { snapshot: number; salvage: string } };
   /** The point of the conversation at which a snapshot was taken, by snapshot; bounded. */
   marks: Map<number, Mark>;
   head?: Recorded;
@@ -113,7 +117,10 @@ export interface LaneState {
   lastCommit: string | null;
   branch: string | null;
   conflict?: string;
+  conflictReason?: string;
   salvages: number;
+  /** Paths that the agent changed, the latest last; bounded. */
+  touched: string[];
   /** Claims in a row, each on a green tree, that were not enough yet. */
   claimsInRow: number;
   errorsInRow: number;
@@ -132,7 +139,13 @@ export interface RunState {
   at: number;
   elapsed: number;
   epoch: number;
+  /** Somebody has driven it. */
+  driven: boolean;
+  /** How this driver took over a run that had been driven before. */
+  resumed?: FactOf<"lease-changed"> | FactOf<"run-reopened">;
   outcome?: Outcome;
+  /** What its end warned of. */
+  endWarnings?: string[];
   reopened: number;
   limits: Limits;
   model: string | undefined;
@@ -151,11 +164,16 @@ export interface RunState {
   directives: Map<string, DirectiveState>;
   memory: FailureMemory;
   questions: Map<string, QuestionState>;
+  /** Of all that were ever asked. */
+  asked: number;
   /** Once the task file has been read. */
   tasks?: TaskState;
   hooks: HookState;
   recent: IterationRecord[];
 }
+
+/** First line of an iteration's commit, where the spec has no other. */
+export const iterationTitle = (iteration: number): string => `pawl: iteration ${iteration}`;
 
 export const verdictKey = (tree: string, check: string): string => `${tree} ${check}`;
 
@@ -178,6 +196,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     at: fact.at,
     elapsed: fact.elapsed,
     epoch: fact.epoch,
+    driven: false,
     reopened: 0,
     limits: fact.spec.limits,
     model: fact.spec.agent.model,
@@ -192,6 +211,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     directives: new Map(),
     memory: emptyMemory(),
     questions: new Map(),
+    asked: 0,
     hooks: noHooks(),
     recent: [],
   };
@@ -228,6 +248,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastCommit: state.base.commit,
       branch: null,
       salvages: 0,
+      touched: [],
       claimsInRow: 0,
       errorsInRow: 0,
       limitsInRow: 0,
@@ -251,9 +272,7 @@ export function pendingSays(state: RunState): { id: string; text: string }[] {
   const says = [...state.directives.values()].flatMap(({ id, directive, delivered }) => {
     if (delivered !== undefined) return [];
     if (directive.kind === "say" && directive.when !== "only-now") return [{ id, text: directive.text }];
-    if (directive.kind === "answer")
-      return [{ id, text: `Answer to your question ${directive.question}: ${directive.text}` }];
-    return [];
+    return directive.kind === "answer" && isForPrompt(state, { id, directive }) ? [{ id, text: directive.text }] : [];
   });
   const tooMany = says.findIndex(({ text }, n) => (left -= Buffer.byteLength(text)) < 0 && n > 0);
   return tooMany === -1 ? says : says.slice(0, tooMany);

@@ -6,7 +6,9 @@ import type { Action, Now, Recipe } from "./actions.ts";
 import { throttledUntil } from "./budget.ts";
 import { TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
+import { answerReceipt, deadlineOf, openQuestions, questionActions } from "./questions.ts";
 import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
+import { hasPendingEdit, taskDirectiveStep } from "./task-directives.ts";
 
 export interface Wanted {
   actions: Map<string, Action>;
@@ -27,14 +29,22 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   const lane = MAIN_LANE;
   const prepared = [...state.lanes.values()].some((l) => l.head !== undefined);
   if (!prepared) return [{ do: "prepare", key: "prepare", lane, why: "first effect of a run" }];
-  const receipts = directiveActions(state);
+  const receipts = [...directiveActions(state), ...questionActions(state, now)];
   if (state.wait !== undefined) {
     const over = waitOver(state, now);
     return over === undefined
       ? receipts
       : [...receipts, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
   }
-  return [...receipts, ...recipe.wanted(state, now).filter((action) => !state.paused || !startsTurn(state, action))];
+  // A person's change of the tasks comes before the next iteration, and is alone with the files.
+  if (receipts.some((action) => action.do === "edit-tasks")) return receipts;
+  const next = recipe.wanted(state, now).filter((action) => !startsTurn(state, action) || mayStart(state, action));
+  return [...receipts, ...next];
+}
+
+function mayStart(state: RunState, action: Action): boolean {
+  const beginsIteration = action.do === "turn" && action.iteration > (state.lanes.get(action.lane)?.iteration ?? 0);
+  return !state.paused && !(beginsIteration && hasPendingEdit(state));
 }
 
 /** A turn that an earlier driver began and nobody saw the end of. */
@@ -104,12 +114,18 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
         text: directive.text,
       };
     case "answer":
+      return answerReceipt(state, { id, directive, lane });
     case "task-add":
-    case "task-mark":
-      return undefined;
+    case "task-mark": {
+      const step = taskDirectiveStep(state, { id, directive });
+      if (step === undefined || step.do === "wait") return undefined;
+      return step.do === "refuse" ? deliver(step.how) : { ...step, key: `edit-tasks/${id}`, lane, why: directive.kind };
+    }
     case "cancel":
       return deliver(
-        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK ? "taken back" : "too late",
+        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK
+          ? "took it back"
+          : "too late: it is on its way, or there",
       );
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;
@@ -145,8 +161,10 @@ function interruption(state: RunState, turn: number | null): string {
 }
 
 function wakeAt(state: RunState): Wanted["wakeAt"] {
-  const times = [state.wait?.untilElapsed ?? null, state.limits.drivenMs ?? null].filter((t) => t !== null);
-  return { wall: state.wait?.until ?? null, elapsed: times.length === 0 ? null : Math.min(...times) };
+  const answers = openQuestions(state).map((open) => deadlineOf(state, open));
+  const times = [state.wait?.untilElapsed ?? Infinity, state.limits.drivenMs ?? Infinity, ...answers];
+  const next = Math.min(...times);
+  return { wall: state.wait?.until ?? null, elapsed: next === Infinity ? null : next };
 }
 
 function because(state: RunState, now: Now): string {

@@ -35,7 +35,7 @@ export function directiveWords(directive: Directive): string {
   }
 }
 
-/** The last state a directive of this kind comes to: only words for the agent are answered by it. */
+/** The last state a directive of this kind comes to: only words for the agent are answered by it. Most answers are not. */
 export function finalReceipt(directive: Directive): ReceiptState {
-  return directive.kind === "say" || directive.kind === "answer" ? "acknowledged" : "delivered";
+  return directive.kind === "say" ? "acknowledged" : "delivered";
 }

@@ -1,5 +1,5 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
-import type { Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
+import type { Claim, Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 
@@ -19,9 +19,9 @@ export function factWords(fact: Fact): string | undefined {
     case "run-reopened":
       return `run reopened (it was ${fact.was.is})`;
     case "run-end":
-      return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})`;
+      return `run ended: ${fact.outcome.is} (${short(fact.outcome.reason)})${(fact.warnings ?? []).map((text) => `; ${short(text)}`).join("")}`;
     case "lease-changed":
-      return `driven by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
+      return `worked on by process ${fact.pid} on ${short(fact.host)}${fact.swept === 0 ? "" : `; ended ${fact.swept} left behind`}`;
     case "lane-start":
       return `workspace ready (${short(fact.why)})`;
     case "lane-end":
@@ -36,7 +36,7 @@ export function factWords(fact: Fact): string | undefined {
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
-      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${fact.claim?.is === "done" ? ", claims to be done" : ""}${fact.foundOut ? " (found out afterwards)" : ""}`;
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":
@@ -62,13 +62,35 @@ export function factWords(fact: Fact): string | undefined {
     case "human-requested":
       return `question ${short(fact.question)}: ${short(fact.text)}`;
     case "human-answered":
-      return `answer to ${short(fact.question)}: ${short(fact.text)}`;
+      return `answer to ${short(fact.question)}${fact.by === "person" ? "" : ` (${fact.by})`}: ${short(fact.text)}`;
+    case "hook-end": {
+      const end = fact.ok ? "done" : `FAILED${fact.exitCode === null ? "" : ` with ${fact.exitCode}`}`;
+      const said = fact.output.trim() === "" ? "" : `: ${short(fact.output.trim())}`;
+      return `hook ${short(fact.hook)} at ${fact.on} ${end} in ${seconds(fact.durationMs)}${said}`;
+    }
+    case "tasks-recorded": {
+      const settled = fact.tasks.filter(({ is }) => is === "done" || is === "skipped").length;
+      return `tasks seen (changed by ${fact.by === "person" ? "a person" : fact.by === "agent" ? "the agent" : "pawl"}): ${settled} of ${fact.tasks.length} ticked${fact.suspicions.map((text) => `; ${short(text)}`).join("")}`;
+    }
     case "wait-start":
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":
-      return `waited enough: ${short(fact.why)}`;
+      return `the wait is over: ${short(fact.why)}`;
     default:
       return undefined;
+  }
+}
+
+export function claimWords(claim: Claim | null): string {
+  switch (claim?.is) {
+    case undefined:
+      return "";
+    case "done":
+      return ", claims to be done";
+    case "task":
+      return ", claims that its task is done";
+    case "abort":
+      return ", gives up";
   }
 }
 
@@ -94,13 +116,17 @@ export function verdictWords(verdict: Verdict): string {
     case "pass":
       return `pass in ${seconds(verdict.evidence.durationMs)}`;
     case "fail":
-      return `FAIL with ${verdict.evidence.exitCode ?? verdict.evidence.signal ?? "no exit code"} in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
+      return `FAIL (${exitWords(verdict.evidence)}) in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
     case "flaky":
       return `flaky over ${verdict.runs} runs: ${short(verdict.failures[0].message)}`;
     case "unverifiable":
     case "skipped":
       return `${verdict.is} (${short(verdict.reason)})`;
   }
+}
+
+function exitWords({ exitCode, signal }: Evidence): string {
+  return exitCode === null ? (signal ?? "no exit code") : `exit ${exitCode}`;
 }
 
 export function usageWords(usage: Usage): string {

@@ -1,14 +1,20 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
-import { cost, counted, duration, grouped } from "./cli/format.ts";
+import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
+import { criteriaOf } from "./criteria.ts";
 import { verdictWords } from "./fact-words.ts";
+import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
+import { answerCommand } from "./question-words.ts";
 
 const MAX_CHARS = 300;
 const SHORT_OID_CHARS = 10;
 const LABEL_CHARS = 12;
+const MAX_OPEN_TASKS = 5;
+const MAX_SUSPICIONS = 10;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
 export interface DiffStat {
@@ -41,22 +47,49 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
+    ...criteriaOf(state).map(({ n, text, is }): [string, string] => [
+      n === 1 ? "criteria" : "",
+      `${n}. ${short(text)}: ${is}`,
+    ]),
+    ...taskRows(state),
     [
       "iterations",
       `${lane.iteration}${of(state.limits.iterations)}, ${counted(spent.turns, "turn")}, ${counted(spent.toolCalls, "tool call")}`,
     ],
     ["cost", cost(spent)],
     ["tokens", tokens(state)],
-    ["time", `${duration(state.elapsed)} driven`],
+    ["time", `${duration(state.elapsed)} of work`],
     ["branch", branchLine(state)],
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
+    ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
     ["isolation", "unfenced: the agent and the checks ran with your rights"],
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
-  const next = nextCommands(state).map(([command, why]) => `  ${command}  # ${why}`);
-  return [`${spec.run} ${head}`, ...body, "next", ...next].join("\n");
+  const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
+  return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+function taskRows(state: RunState): [string, string][] {
+  const counts = taskCounts(state);
+  if (counts === undefined) return [];
+  const open = openTasks(state).map(({ task }) => short(task.text));
+  const left =
+    open.length === 0
+      ? ""
+      : `; open: ${open.slice(0, MAX_OPEN_TASKS).join(", ")}${open.length > MAX_OPEN_TASKS ? ", …" : ""}`;
+  const noticed = (state.tasks?.reported ?? []).slice(-MAX_SUSPICIONS);
+  return [
+    [
+      "tasks",
+      `${counts.done} of ${counts.total} done${counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`}${left}`,
+    ],
+    ...noticed.map(({ iteration, text }, at): [string, string] => [
+      at === 0 ? "suspicions" : "",
+      `iteration ${iteration}: ${short(text)}`,
+    ]),
+  ];
 }
 
 const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
@@ -84,12 +117,12 @@ function tokens({ spent }: RunState): string {
 
 function branchLine(state: RunState): string {
   const { workspace } = state.spec;
-  const { lastCommit, conflict } = mainLane(state);
+  const { lastCommit, conflict, conflictReason } = mainLane(state);
   if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
   const name = branchOf(state) ?? "detached";
   const tip =
     lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
-  return `${short(name)} (${tip})${conflict === undefined ? "" : `; it moved, the work is kept as ${short(conflict)}`}`;
+  return `${short(name)} (${tip})${conflict === undefined ? "" : `; ${short(conflictReason ?? "it moved")}, the work is kept as ${short(conflict)}`}`;
 }
 
 /** Where the work is: pawl's branch, or the one the user was on. */
@@ -117,16 +150,33 @@ function nextCommands(state: RunState): [string, string][] {
   const { run, outcome, spec } = state;
   const branch = branchOf(state);
   const look: [string, string][] = [
-    [`pawl show ${run}`, "prompt, verdicts and decision of each iteration"],
+    [`pawl show ${run}`, "the last iteration: prompt, verdicts, decision"],
     [`pawl diff ${run}`, "what it changed"],
+    ...outcomeCommands(state),
   ];
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
   const merge: [string, string][] =
     isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
       ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
       : [];
+  const open = outcome === undefined ? openQuestions(state).filter(({ turn }) => turn === null) : [];
+  const answers = open.map((one): [string, string] => [answerCommand(run, one), short(`${one.question}: ${one.text}`)]);
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
-  return [...look, ...merge, ...resume];
+  return [...look, ...merge, ...answers, ...resume];
+}
+
+/** What helps with just this end. */
+function outcomeCommands({ run, outcome }: RunState): [string, string][] {
+  switch (outcome?.is) {
+    case "stuck":
+      return [[`pawl memory list ${run}`, "what was tried and failed"]];
+    case "needs-human":
+      return [[`pawl status ${run}`, "what it needs from you"]];
+    case "failed":
+      return [["pawl doctor", "is everything here that pawl needs"]];
+    default:
+      return [];
+  }
 }
 
 /** Safe to paste into a shell, whatever a branch is called. */

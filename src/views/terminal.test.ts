@@ -12,7 +12,7 @@ const BLOB = "a".repeat(64);
 const check = { name: "tests", kind: "command", command: "npm test", required: true, timeoutMs: 1_000 } as const;
 
 function factsOf(news: readonly NewFact[], spec = makeSpec({ checks: [check] })): Fact[] {
-  const envelope = { v: 1, run: spec.run, lane: "main", epoch: 1, prev: "" };
+  const envelope = { v: 1, run: spec.run, lane: "main", epoch: 1 };
   return [startFact(spec), ...news].map(
     (fact, seq) => ({ ...envelope, seq, at: seq * 1_000, elapsed: seq * 1_000, ...fact }) as Fact,
   );
@@ -57,7 +57,7 @@ describe("a live run", () => {
       "iteration 1 closed: 7.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests fail · $0.25",
       "iteration 2 closed: 6.0 s · Bash ×2, Write ×1 · 1 file (+3 −1) · tests pass · ~$0.25",
     ]);
-    expect(text).toMatch(/tests: FAIL with 1/);
+    expect(text).toMatch(/tests: FAIL \(exit 1\)/);
     expect(text).toMatch(/all-required-pass: tests passed/);
   });
 
@@ -72,6 +72,24 @@ describe("a live run", () => {
     expect(log.every((line) => /^\d\d:\d\d:\d\d /.test(line))).toBe(true);
     expect(show(factsOf(twoIterations)).text).not.toContain("\u001b");
     expect(show(factsOf(twoIterations), { colour: true }).text).toContain("\u001b[");
+  });
+
+  it("shows paths of tools without the directory the agent works in", () => {
+    let text = "";
+    const write = (more: string): void => void (text += more);
+    const quiet = {
+      live: true,
+      colour: false,
+      loudness: "normal",
+      redact: (line: string) => line,
+      now: () => 0,
+    } as const;
+    const view = terminalView({ ...quiet, write, root: "/r/work" });
+    const input = { file_path: "/r/work/src/a.ts" };
+    view.trace({ at: 0, turn: 1, kind: "tool-start", data: { type: "tool-start", id: "1", name: "Read", input } });
+    view.trace({ at: 0, turn: 1, kind: "text", data: { type: "text", text: "see /r/work/src/a.ts" } });
+    view.close();
+    expect(text).toBe("  → Read src/a.ts\n  see /r/work/src/a.ts\n");
   });
 
   it("shows the agent's stream line by line, without its controls and without secrets", () => {

@@ -9,11 +9,13 @@ import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
 import { factWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
+import { leftMs, questionText } from "./question-words.ts";
 import { traceWords } from "./trace-words.ts";
 
 const HEARTBEAT_MS = 60_000;
 const MAX_LINE_CHARS = 4_000;
 const MAX_REASON_CHARS = 300;
+const MAX_TASK_CHARS = 80;
 
 export type Loudness = "quiet" | "normal" | "verbose";
 
@@ -31,11 +33,13 @@ export interface TerminalOptions {
   loudness: Loudness;
   redact: Redact;
   now: () => number;
+  /** Where the agent works: paths in it are shown without it. */
+  root?: string;
 }
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
-export function terminalView({ write, live, colour, loudness, redact, now }: TerminalOptions): RunView {
+export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
   let lastAt = now();
   let doing = "starting";
   const line = (text: string, style?: Style): void => {
@@ -54,13 +58,15 @@ export function terminalView({ write, live, colour, loudness, redact, now }: Ter
   return {
     fact(fact, state) {
       doing = doingAfter(fact) ?? doing;
-      if (loudness === "quiet") return;
+      // Whoever wants silence is told all the same that he is waited for.
+      if (loudness === "quiet" && fact.type !== "human-requested") return;
       const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
       if (told !== undefined) line(told.text, told.style);
     },
     trace(traced) {
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
-      const words = traceWords(traced);
+      const all = traceWords(traced);
+      const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");
       if (words !== undefined && words !== "") line(indented(words), traced.kind === "text" ? undefined : "dim");
     },
     close: () => clearInterval(heartbeat),
@@ -98,8 +104,11 @@ function doingAfter(fact: Fact): string | undefined {
       return `running check ${oneLine(fact.check, { max: MAX_REASON_CHARS })}`;
     case "wait-start":
       return `waiting: ${oneLine(fact.reason, { max: MAX_REASON_CHARS })}`;
+    case "human-requested":
+      return `waiting for a person: ${oneLine(fact.text, { max: MAX_REASON_CHARS })}`;
     case "wait-end":
     case "turn-end":
+    case "human-answered":
       return "working";
     default:
       return undefined;
@@ -111,8 +120,15 @@ function tell(fact: Fact, state: RunState): Told | undefined {
   switch (fact.type) {
     case "iteration-start": {
       const max = state.limits.iterations;
-      return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}`, style: "bold" };
+      return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}${taskWords(state)}`, style: "bold" };
     }
+    case "tasks-recorded":
+      return fact.suspicions.length === 0
+        ? undefined
+        : {
+            text: fact.suspicions.map((text) => `  noticed: ${oneLine(text, { max: MAX_REASON_CHARS })}`).join("\n"),
+            style: "yellow",
+          };
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "check-end":
@@ -134,10 +150,18 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return fact.swept === 0
         ? undefined
         : { text: `ended ${counted(fact.swept, "process")} that an earlier driver left behind`, style: "yellow" };
+    case "human-requested": {
+      const open = state.questions.get(fact.question);
+      if (open === undefined) return undefined;
+      const text = questionText(state.run, open, { left: leftMs(state, open, fact.elapsed) });
+      return { text: indented(text), style: "yellow" };
+    }
+    case "hook-end":
+      return fact.ok ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-restored":
     case "directive-received":
     case "directive-delivered":
-    case "human-requested":
+    case "human-answered":
     case "wait-start":
     case "wait-end":
     case "run-reopened":
@@ -147,6 +171,11 @@ function tell(fact: Fact, state: RunState): Told | undefined {
   }
 }
 
+function taskWords({ tasks }: RunState): string {
+  const current = tasks?.list.find(({ id }) => id === tasks.current);
+  return current === undefined ? "" : `: ${oneLine(current.text, { max: MAX_TASK_CHARS })}`;
+}
+
 /** The one line that closes an iteration, and a second where the decision needs words. */
 function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
   const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
@@ -154,7 +183,8 @@ function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decisio
     record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
   const verdicts = record.verdicts.map(({ check, is }) => `${oneLine(check, { max: 40 })} ${is}`).join(", ");
   const money = record.usd === null ? "cost unknown" : `${record.estimated ? "~" : ""}${dollars(record.usd)}`;
-  const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", money];
+  const tasks = record.tasks === undefined ? [] : [`tasks ${record.tasks.done}/${record.tasks.total}`];
+  const parts = [duration(record.durationMs), tools || "no tools", files, verdicts || "no checks", ...tasks, money];
   const words =
     rule === "continue" || rule === "green-unclaimed"
       ? ""

@@ -185,5 +185,6 @@ async function conflict(lane: Lane, about: AcceptRequest & { branch: string; war
     at: about.at,
   });
   const name = await keepRef(lane, { name: `salvage/conflict-${about.snapshot}`, oid });
-  return { commit: null, branch: about.branch, adopted: [], warnings: [about.warning], conflict: name };
+  const { branch, warning } = about;
+  return { commit: null, branch, adopted: [], warnings: [warning], conflict: name, conflictReason: warning };
 }

@@ -304,9 +304,14 @@ describe("an agent that takes the repository away", () => {
 describe("lock files that a dead git left in the user's repository", () => {
   it("are removed: of the index, the branch and HEAD (F10)", async () => {
     place.git("checkout", "-q", "--detach");
-    const locks = ["index.lock", "HEAD.lock", "refs/heads/pawl/task.lock"].map((name) =>
-      join(place.repo, ".git", name),
-    );
+    const locks = [
+      "index.lock",
+      "HEAD.lock",
+      "ORIG_HEAD.lock",
+      "config.lock",
+      "packed-refs.lock",
+      "refs/heads/pawl/task.lock",
+    ].map((name) => join(place.repo, ".git", name));
     for (const lock of locks) writeFileSync(lock, "half");
     place.write("second.txt", "2\n");
     expect((await iterate(2)).warnings).toEqual([]);

@@ -3,7 +3,6 @@ import { UsageError } from "../errors.ts";
 import { userGit, type Environment } from "./user-git.ts";
 
 const MAX_SLUG_CHARACTERS = 40;
-const PREFIX = "pawl";
 
 /** A goal in a few words that are a branch name on every system. */
 export function branchSlug(goal: string): string {
@@ -18,21 +17,43 @@ export function branchSlug(goal: string): string {
   return whole.slice(0, MAX_SLUG_CHARACTERS).replace(/-+$/, "") || "run";
 }
 
-/** `pawl/<slug>`, or the first free of `-2`, `-3`, …; `pawl-<slug>` where a branch called `pawl` is in the way. */
+interface Names {
+  repository: string;
+  environment?: Environment;
+  /** Before the words; "" for none. */
+  prefix?: string;
+}
+
+/** `<prefix><slug>`, or the first free of `-2`, `-3`, …; a `/` becomes a `-` where a branch of that name is in the way. */
 export async function freeBranchName(
   slug: string,
-  { repository, environment = process.env }: { repository: string; environment?: Environment },
+  { repository, environment = process.env, prefix = "pawl/" }: Names,
 ): Promise<string> {
+  checkPrefix(prefix);
   const listed = await userGit(["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"], {
     cwd: repository,
     environment,
   });
   const taken = new Set(listed.stdout.toString("utf8").split("\n").filter(Boolean));
-  const prefix = taken.has(PREFIX) ? `${PREFIX}-` : `${PREFIX}/`;
+  const isBlocked = foldersOf(prefix).some((folder) => taken.has(folder));
+  const free = isBlocked ? prefix.replaceAll("/", "-") : prefix;
   for (let k = 1; ; k += 1) {
-    const name = `${prefix}${slug}${k === 1 ? "" : `-${k}`}`;
+    const name = `${free}${slug}${k === 1 ? "" : `-${k}`}`;
     if (!taken.has(name) && ![...taken].some((other) => other.startsWith(`${name}/`))) return checkedBranch(name);
   }
+}
+
+/** `a/b/` has `a` and `a/b`. */
+function foldersOf(prefix: string): string[] {
+  const parts = prefix.split("/").slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
+function checkPrefix(prefix: string): void {
+  if (isBranchName(`${prefix}x`)) return;
+  throw new UsageError(`branch-prefix ${JSON.stringify(prefix)} cannot begin a branch name`, {
+    hint: "such as `pawl/` or `team/pawl-`; see `git help check-ref-format`.",
+  });
 }
 
 export function checkedBranch(name: string): string {

@@ -10,6 +10,9 @@ import { isWithin } from "./user-git.ts";
 
 const OID = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 const HEAD_MODE = 0o644;
+/** What git locks beside the index and the branch; a killed one leaves them behind. */
+const HEAD_LOCKS = ["HEAD.lock", "ORIG_HEAD.lock", "FETCH_HEAD.lock", "MERGE_HEAD.lock"];
+const SHARED_LOCKS = ["packed-refs.lock", "config.lock", "refs/stash.lock"];
 /** Above it one pack is faster than single files. */
 const MAX_LOOSE_COPIES = 64;
 
@@ -91,8 +94,8 @@ export async function freeStaleLocks(lane: Lane, branch: string): Promise<number
   const { commonDir, gitDir } = lane.prepared;
   const locks = [
     join(commonDir, "refs/heads", `${branch}.lock`),
-    join(gitDir, "HEAD.lock"),
-    join(commonDir, "packed-refs.lock"),
+    ...HEAD_LOCKS.map((name) => join(gitDir, name)),
+    ...SHARED_LOCKS.map((name) => join(commonDir, name)),
   ];
   const held = locks.filter((lock) => existsSync(lock));
   for (const lock of held) await freeLock(lock, [lane.spec.path, gitDir, commonDir, lane.layout.home]);

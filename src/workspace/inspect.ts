@@ -54,7 +54,7 @@ export async function inspectRepository(
   const [where, symbolic, tips] = await Promise.all([
     userGit(["rev-parse", ...WHERE], place),
     userGit(["symbolic-ref", "-q", "HEAD"], place),
-    userGit(["rev-parse", "-q", "--verify", "HEAD^{commit}"], place),
+    userGit(["cat-file", "--batch"], { ...place, input: "HEAD^{commit}\n" }),
   ]).catch((error: unknown) => {
     if (existsSync(cwd)) throw error;
     throw new UsageError(`${cwd} does not exist`, { hint: NOT_A_REPOSITORY_HINT });
@@ -82,7 +82,7 @@ export async function inspectRepository(
     linkedWorktree: realGitDir !== realCommonDir,
     shallow: existsSync(join(realCommonDir, "shallow")),
     objectFormat: format === "sha256" ? "sha256" : "sha1",
-    head: await headOf({ symbolic: symbolic.stdout.toString().trim(), tip: tips.stdout.toString().trim(), ...place }),
+    head: headOf({ symbolic: symbolic.stdout.toString().trim(), commit: tips.stdout.toString("latin1") }),
     inProgress: inProgressIn(realGitDir),
   };
 }
@@ -91,12 +91,14 @@ export function inProgressIn(gitDir: string): InProgress | null {
   return PROGRESS_MARKS.find(([name]) => existsSync(join(gitDir, name)))?.[1] ?? null;
 }
 
-async function headOf(about: { symbolic: string; tip: string; cwd: string; environment: Environment }): Promise<Head> {
-  const branch = about.symbolic.replace(/^refs\/heads\//, "");
-  if (about.tip === "") return { is: "unborn", branch };
-  const tree = (await userGit(["rev-parse", `${about.tip}^{tree}`], about)).stdout.toString().trim();
-  if (branch === "") return { is: "detached", commit: about.tip, tree };
-  return { is: "branch", branch, commit: about.tip, tree };
+/** As `git cat-file --batch` shows it; "missing" when there is none. */
+const COMMIT = /^([0-9a-f]+) commit \d+\ntree ([0-9a-f]+)\n/;
+
+function headOf({ symbolic, commit: shown }: { symbolic: string; commit: string }): Head {
+  const branch = symbolic.replace(/^refs\/heads\//, "");
+  const [, commit, tree] = COMMIT.exec(shown) ?? [];
+  if (commit === undefined || tree === undefined) return { is: "unborn", branch };
+  return branch === "" ? { is: "detached", commit, tree } : { is: "branch", branch, commit, tree };
 }
 
 /** The state of HEAD now, without a git process in the usual case; `undefined` when it cannot be read. */

@@ -9,6 +9,8 @@ import type { LaneLayout } from "./layout.ts";
 import { commitBytes, readRef, writeCommit, writeRef, type CommitRequest, type ObjectFormat } from "./objects.ts";
 import { PAWL, type Person } from "./objects.ts";
 import { readCommit } from "./private-repository.ts";
+import type { RefCache } from "./read-refs.ts";
+import type { Submodule } from "./submodules.ts";
 
 /** What `prepare` fixed for the whole run; a file in pawl's state. */
 export interface Prepared {
@@ -30,6 +32,8 @@ export interface Prepared {
   shared: boolean;
   /** Submodules of the base (bytes). */
   gitlinks: string[];
+  /** With the places of their objects; none in runs of before they were looked for. */
+  submodules?: Submodule[];
   /** Dependency folders that were copied for checks (bytes). */
   dependencies: string[];
   /** For the first snapshot: what it will not see. */
@@ -59,6 +63,9 @@ export interface Memory {
   /** Marks of the user's index: the one whose tracking is followed, and the one whose contents pawl holds. */
   followedIndex?: string | undefined;
   keptIndex?: string | undefined;
+  refs: RefCache;
+  /** The user's refs at the last look. */
+  seenRefs?: Map<string, string> | undefined;
 }
 
 export function openLane(about: { layout: LaneLayout; run: string; spec: WorkspaceSpec; prepared: Prepared }): Lane {
@@ -75,7 +82,7 @@ export function openLane(about: { layout: LaneLayout; run: string; spec: Workspa
     }),
     privateGit: openGit({ ...place, gitDir: layout.privateGit }),
     user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir, sync: "few" }),
-    memory: { nestedTrees: new Map() },
+    memory: { nestedTrees: new Map(), refs: { folders: new Map() } },
   };
 }
 

@@ -42,9 +42,13 @@ export function workspaceHolder({ path, stateDir }: { path: string; stateDir: st
 }
 
 /** For short work that several processes of pawl share. */
-export async function withLock<T>(path: string, work: () => T | Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  work: () => T | Promise<T>,
+  { waitMs = LOCK_WAIT_MS }: { waitMs?: number } = {},
+): Promise<T> {
   makePrivateDir(dirname(path));
-  for (let waited = 0; waited < LOCK_WAIT_MS; waited += LOCK_POLL_MS) {
+  for (let waited = 0; waited < waitMs; waited += LOCK_POLL_MS) {
     const taken = tryLock(path, currentOwner());
     if (!("release" in taken)) {
       await sleep(LOCK_POLL_MS);
@@ -56,7 +60,7 @@ export async function withLock<T>(path: string, work: () => T | Promise<T>): Pro
       taken.release();
     }
   }
-  throw new TerminalError(`${path} is held by another pawl for more than ${LOCK_WAIT_MS / 1000} s`, {
+  throw new TerminalError(`${path} is held by another pawl for more than ${waitMs / 1000} s`, {
     hint: "See which pawl processes are alive with `pawl runs`.",
   });
 }

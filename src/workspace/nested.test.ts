@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import type { Workspace } from "../ports.ts";
+import { createWorktree } from "./worktrees.ts";
 
 const AT = 1_700_000_000_000;
 let place: Scratch;
@@ -117,6 +119,44 @@ describe("a submodule", () => {
       place.gitIn(join(place.repo, "lib"), "rev-parse", "HEAD"),
     );
     expect(place.git("status", "--porcelain")).toBe("");
+  });
+
+  it("has its committed files in the verify tree, also after a commit in it and in a worktree of its own", async () => {
+    const workspace = await openFor(place);
+    await workspace.prepare();
+    const seen = async (of: Workspace, tree: string) => {
+      const verify = await of.verifyTree(tree);
+      const content = readFileSync(join(verify.path, "lib/lib.txt"), "utf8");
+      expect(verify).toMatchObject({ tree, isolation: "copy" });
+      await verify.release();
+      return content;
+    };
+    const before = readFileSync(join(place.repo, "lib/lib.txt"), "utf8");
+    writeFileSync(join(place.repo, "lib/lib.txt"), "not committed\n");
+    const first = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+    expect(await seen(workspace, first.judged)).toBe(before);
+    writeFileSync(join(place.repo, "lib/lib.txt"), "committed\n");
+    place.gitIn(join(place.repo, "lib"), "commit", "-qam", "in lib");
+    const second = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+    expect(await seen(workspace, second.judged)).toBe("committed\n");
+    expect(await seen(workspace, first.judged)).toBe(before);
+    const where = { repository: place.repo, stateDir: place.stateDir, environment: place.environment };
+    const { path } = await createWorktree({ ...where, name: "one" });
+    const other = await openFor(place, { run: "r2", path, branch: "pawl/other" });
+    const { tree } = await other.prepare();
+    expect(await seen(other, tree)).toBe(before);
+  });
+
+  it("that was never fetched is not there for checks: told at the start and in the evidence", async () => {
+    const clone = join(place.root, "clone");
+    place.gitIn(place.root, "clone", "-q", place.repo, clone);
+    const workspace = await openFor(place, { repository: clone, path: clone });
+    const { tree } = await workspace.prepare();
+    const { warnings } = await workspace.snapshot(0, { parent: null, message: "m", at: AT });
+    expect(warnings.join()).toContain('checks do not see the files of "lib"');
+    const verify = await workspace.verifyTree(tree);
+    expect(verify.isolation).toBe('copy without the submodules "lib"');
+    await verify.release();
   });
 
   it("that the agent committed in stays at its commit when files are restored", async () => {

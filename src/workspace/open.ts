@@ -6,6 +6,7 @@ import { accept } from "./accept.ts";
 import { diffTrees } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
+import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
@@ -53,13 +54,14 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     diff: async (fromTree, toTree, maxBytes) =>
       await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),
     accept: (asked) => inTurn(async () => await accept((await opened()).lane, asked)),
-    read: async (path, maxBytes) => readMemo(spec.path, { path, maxBytes }),
+    read: async (path, maxBytes, options) => readMemo(spec.path, { path, maxBytes, ...options }),
     write: async (path, text) => writeMemo(spec.path, { path, text }),
     restore: (to, about) =>
       inTurn(async () => {
         const { lane } = await opened();
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
+    leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);

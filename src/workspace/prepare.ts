@@ -21,9 +21,11 @@ import { NO_CAPS, scan, shown } from "./scan.ts";
 import { freezeSettings, type Frozen } from "./settings.ts";
 import { snapshotNested } from "./nested.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
+import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import { copyIndex } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
+import { watchRefs } from "./watch-refs.ts";
 
 const SHOWN_PATHS = 3;
 
@@ -64,11 +66,18 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   );
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
   const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead: layout.verify });
-  const { gitlinks, warnings } = await trackedOddities(lane);
+  const { gitlinks, warnings: hidden } = await trackedOddities(lane);
+  const submodules = await findSubmodules(gitlinks, {
+    workspace: request.spec.path,
+    commonDir: facts.commonDir,
+    environment: request.environment,
+  });
+  const warnings = [...hidden, ...missingWords(submodules)];
   const prepared = await startBranch(
-    { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, warnings } },
+    { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, submodules, warnings } },
     intent,
   );
+  await watchRefs(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));
   await fillFencedGit({ ...lane, prepared });
   return prepared;
@@ -169,9 +178,11 @@ async function stagedChanges(lane: Lane): Promise<{ path: string; blob: string |
 async function makeIntent(lane: Lane, { head, staged }: { head: Head; staged: string[] }): Promise<Intent> {
   const found = await scan(lane.view, NO_CAPS);
   const paths = [...new Set([...staged, ...found.update, ...found.drop, ...found.nested])];
-  if (paths.length > 0 && !lane.spec.allowDirty) {
-    const names = paths.slice(0, SHOWN_PATHS).map(shown).join(", ");
-    const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
+  const memos = lane.spec.memos.map((path) => Buffer.from(path).toString("latin1"));
+  const others = paths.filter((path) => !memos.includes(path));
+  if (others.length > 0 && !lane.spec.allowDirty) {
+    const names = others.slice(0, SHOWN_PATHS).map(shown).join(", ");
+    const more = others.length > SHOWN_PATHS ? ` and ${others.length - SHOWN_PATHS} more` : "";
     throw new UsageError(`${lane.spec.path} has uncommitted changes: ${names}${more}`, {
       hint: "Commit or stash them, or pass --allow-dirty to make them the run's first commit.",
     });

@@ -32,12 +32,12 @@ interface CopyPlaces {
   userObjects: string;
 }
 
-/** One commit with its whole tree, without its history. */
-export async function copyCommit(commit: string, places: CopyPlaces): Promise<void> {
+/** One commit with its whole tree, without its history. `isBase`: the next run's base will probably share much with it. */
+export async function copyCommit(commit: string, places: CopyPlaces, { isBase = true } = {}): Promise<void> {
   const { lane } = places;
   if (await isComplete(commit, places)) return await cutHistory([commit], lane);
   await cutHistory([commit], lane);
-  const before = readRef(lane.privateGit, LAST_BASE);
+  const before = isBase ? readRef(lane.privateGit, LAST_BASE) : undefined;
   const have = before === undefined ? "" : `^${before}\n`;
   try {
     await copyPack(`--shallow ${commit}\n${commit}\n${have}`, places);
@@ -53,6 +53,7 @@ export async function copyCommit(commit: string, places: CopyPlaces): Promise<vo
         hint: "Run `git fsck` in the repository; in a partial clone fetch all files first.",
       },
     );
+  if (!isBase) return;
   // Runs of one repository that begin at the same time all write it.
   await withLock(lane.lock, async () => await writeRef(lane.privateGit, { name: LAST_BASE, oid: commit }));
 }

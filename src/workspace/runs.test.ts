@@ -76,6 +76,20 @@ describe("the name of a run's branch", () => {
     expect(await free("task")).toBe("pawl/task-3");
   });
 
+  it("has the prefix that was asked for, or none, and says when git could not take it", async () => {
+    const named = async (prefix: string) =>
+      await freeBranchName("task", { repository: place.repo, environment: place.environment, prefix });
+    expect([await named("team/pawl-"), await named(""), await named("x/")]).toEqual([
+      "team/pawl-task",
+      "task",
+      "x/task",
+    ]);
+    place.git("branch", "x");
+    expect(await named("x/y/")).toBe("x-y-task");
+    for (const prefix of ["a b/", "-x/", "a..b/", ".x/", "x.lock/", "/", "a//b/", "a~"])
+      await expect(named(prefix)).rejects.toThrow("cannot begin a branch name");
+  });
+
   it("avoids a branch that is called pawl itself", async () => {
     const other = scratch();
     other.git("branch", "pawl");

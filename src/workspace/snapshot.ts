@@ -7,6 +7,7 @@ import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import type { Caps } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
+import { watchRefs } from "./watch-refs.ts";
 
 interface About {
   parent: number | null;
@@ -20,7 +21,7 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
-  const follow = await followTracking(lane);
+  const [follow, lostRefs] = await Promise.all([followTracking(lane), watchRefs(lane)]);
   const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known, follow });
   const parents = parent.commit === null ? [] : [parent.commit];
   const { message, at } = about;
@@ -30,7 +31,7 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
     // It has its number like any other: a run that is reopened goes on from it.
     const oid = await commit(lane, { tree: parent.tree, parents, message, at });
     await recordRef(lane, { n, oid });
-    return refused({ commit: oid, tree: parent.tree }, taken.scan.refused);
+    return { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
   }
   const { tree } = taken;
   lane.memory.indexTree = tree;
@@ -41,7 +42,13 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
   remember(lane, { from: parent.tree, to: tree, numbers });
   const { changes: _, ...counts } = numbers;
   const first = about.parent === null ? lane.prepared.warnings : [];
-  return { commit: oid, tree, judged: tree, ...counts, warnings: [...first, ...taken.warnings, ...nested] };
+  return {
+    commit: oid,
+    tree,
+    judged: tree,
+    ...counts,
+    warnings: [...first, ...lostRefs, ...taken.warnings, ...nested],
+  };
 }
 
 /** A snapshot that was taken but never became a fact is kept beside the one that replaces it. */

@@ -9,7 +9,8 @@ import { openUp, removeAround } from "./dependencies.ts";
 import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
 import { pristineFolders } from "./pristine.ts";
-import { absolute, CLOSED } from "./scan.ts";
+import { absolute, CLOSED, shown } from "./scan.ts";
+import { withSubmodules } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
 
 /** Every untracked path, whole directories as one; ignored ones too. */
@@ -26,6 +27,7 @@ export function verifyTrees(lane: Lane): VerifyTrees {
   const kept = lane.prepared.dependencies.map((folder) => Buffer.from(join(path, folder)));
   const { dependencies: from } = lane.layout;
   const dependencies = pristineFolders({ from, to: path, folders: lane.prepared.dependencies });
+  const submodules = withSubmodules(lane);
   let at: string | undefined;
   let cleaning: Promise<void> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -49,13 +51,17 @@ export function verifyTrees(lane: Lane): VerifyTrees {
   };
   return {
     async open(tree) {
-      const ready = last.then(() => bring(tree));
+      const ready = last.then(async () => {
+        const { tree: whole, missing } = await submodules(tree);
+        await bring(whole);
+        return missing;
+      });
       last = ready.catch(() => undefined);
-      await ready;
+      const missing = await ready;
       return {
         path,
         tree,
-        isolation: "copy",
+        isolation: missing.length === 0 ? "copy" : `copy without the submodules ${missing.map(shown).join(", ")}`,
         // The check may have changed tracked files: the next one has them written anew. Cleaning overlaps the next turn.
         release: async () => {
           at = undefined;

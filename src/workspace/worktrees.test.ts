@@ -1,8 +1,21 @@
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
 import { currentOwner } from "../platform/owner.ts";
+import { freeBranchName } from "./branch.ts";
 import { lockWorkspace } from "./lock.ts";
 import { cleanWorktrees, createWorktree, listWorktrees } from "./worktrees.ts";
 
@@ -33,8 +46,68 @@ describe("worktrees", () => {
     expect(existsSync(join(made.path, "secret/key"))).toBe(true);
     expect(existsSync(join(made.path, "build"))).toBe(false);
     expect(existsSync(join(made.path, ".env.link"))).toBe(false);
-    expect(await listWorktrees(where())).toEqual([made]);
+    const { warnings, undo: _, ...listed } = made;
+    expect(await listWorktrees(where())).toEqual([listed]);
+    expect(warnings).toEqual(['".env.link": not copied, for it is no plain file inside the repository']);
     expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
+  });
+
+  it("get links of included files as links, and nothing through a link that the commit holds", async () => {
+    const outside = join(place.root, "outside");
+    mkdirSync(outside);
+    symlinkSync(outside, join(place.repo, "local"));
+    place.write(".worktreeinclude", "deps/\nlocal/\nnotes.txt\n");
+    place.write(".gitignore", "deps/\n/local/\n");
+    place.git("add", "-A", "-f");
+    place.git("commit", "-qm", "a link that is a folder here");
+    rmSync(join(place.repo, "local"));
+    place.write("local/key", "k\n");
+    place.write("deps/tool.sh", "#!/bin/sh\n");
+    chmodSync(join(place.repo, "deps/tool.sh"), 0o755);
+    mkdirSync(join(place.repo, "deps/bin"));
+    symlinkSync("../tool.sh", join(place.repo, "deps/bin/tool"));
+    place.write("notes.txt", "not ignored\n");
+    const { path, warnings } = await createWorktree({ ...where(), name: "one" });
+    expect(readlinkSync(join(path, "deps/bin/tool"))).toBe("../tool.sh");
+    expect(statSync(join(path, "deps/bin/tool")).mode & 0o777).toBe(0o755);
+    expect(readdirSync(outside)).toEqual([]);
+    expect(existsSync(join(path, "notes.txt"))).toBe(false);
+    expect(warnings).toEqual([
+      '"notes.txt": not copied, for git does not ignore it',
+      '"local/key": not copied, for it is no plain file inside the repository',
+    ]);
+  });
+
+  it("with a branch reserve it: starts at once get one each, and one that is undone leaves nothing", async () => {
+    const names = Array.from({ length: AT_ONCE }, (_, n) => `w${n}`);
+    const branch = async () => await freeBranchName("same", { repository: place.repo, environment: place.environment });
+    const made = await Promise.all(
+      names.map(async (name) => await createWorktree({ ...where(), name, run: `r-${name}`, branch })),
+    );
+    const branches = made.map((worktree) => worktree.branch ?? "");
+    expect(new Set(branches).size).toBe(AT_ONCE);
+    expect(place.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/pawl").split("\n").toSorted()).toEqual(
+      branches.toSorted(),
+    );
+    expect((await listWorktrees(where())).map(({ run }) => run ?? "").toSorted()).toEqual(
+      names.map((name) => `r-${name}`),
+    );
+    await Promise.all(made.map(async ({ undo }) => await undo()));
+    expect(await listWorktrees(where())).toEqual([]);
+    expect(readdirSync(join(place.root, "repo-worktrees"))).toEqual([]);
+    expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
+    expect(place.git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
+  });
+
+  it("are kept as long as somebody needs them, unless forced; a name that pawl did not make is refused", async () => {
+    await createWorktree({ ...where(), name: "one", run: "r-1" });
+    const needed = async ({ run }: { run: string | undefined }) => `run ${run} has not ended`;
+    expect(await cleanWorktrees({ ...where(), needed })).toEqual({
+      removed: [],
+      kept: [{ name: "one", why: "run r-1 has not ended" }],
+    });
+    await expect(cleanWorktrees({ ...where(), names: ["two"] })).rejects.toThrow('no worktree called "two"');
+    expect((await cleanWorktrees({ ...where(), needed, force: true })).removed).toEqual(["one"]);
   });
 
   it("can be made many at once, without a stray branch", async () => {

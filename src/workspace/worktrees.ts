@@ -2,24 +2,22 @@
  * Worktrees of the user's repository for runs that must not share their directory. They lie beside the repository in
  * `<repository>-worktrees/`; making and removing them is serialised, for git's own commands race.
  */
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import { isBranchName } from "./branch.ts";
-import { openGit, type Git } from "./git.ts";
-import { inspectRepository, type RepositoryFacts } from "./inspect.ts";
-import { laneLayout, repositoryLayout } from "./layout.ts";
-import { withLock, workspaceHolder } from "./lock.ts";
-import { indexNumbers } from "./numbers.ts";
-import { look, NO_CAPS, scan } from "./scan.ts";
-import { checkFilters, writeNeutralView } from "./settings.ts";
-import { trustedPath, userGit, type Environment } from "./user-git.ts";
-import { copyIndex } from "./user-index.ts";
+import { inspectRepository } from "./inspect.ts";
+import { repositoryLayout } from "./layout.ts";
+import { withLock } from "./lock.ts";
+import { checkFilters } from "./settings.ts";
+import { userGit, type Environment } from "./user-git.ts";
+import { copyIncluded } from "./worktree-include.ts";
+import { reasonToKeep } from "./worktree-state.ts";
 
-const INCLUDE_FILE = ".worktreeinclude";
 const MAX_NAME_CHARACTERS = 64;
+/** Each start checks all files out; of many at once in a large repository the last waits for all others. */
+const START_WAIT_MS = 600_000;
 
 export interface WorktreePlace {
   /** Top level of the user's repository. */
@@ -34,6 +32,22 @@ export interface Worktree {
   commit: string;
   /** null when detached. */
   branch: string | null;
+  /** The run it was made for, where that was said. */
+  run: string | undefined;
+}
+
+export interface MadeWorktree extends Worktree {
+  /** What was not copied into it. */
+  warnings: string[];
+  /** As if it had never been: for a start that goes no further. */
+  undo(): Promise<void>;
+}
+
+interface Wish {
+  name: string;
+  run?: string;
+  /** Asked while no other worktree is being made: the branch that shall be its own. Without it HEAD is detached. */
+  branch?: () => Promise<string>;
 }
 
 export interface Cleaned {
@@ -41,10 +55,11 @@ export interface Cleaned {
   kept: { name: string; why: string }[];
 }
 
-/** Detached at HEAD's commit: the run makes its own branch. */
-export async function createWorktree({ name, ...place }: WorktreePlace & { name: string }): Promise<Worktree> {
+/** At HEAD's commit. Its branch is made with it, so that two starts at once never take the same. */
+export async function createWorktree({ name, run, branch, ...place }: WorktreePlace & Wish): Promise<MadeWorktree> {
   const checked = checkedName(name);
-  return await withLock(repositoryLayout(place).lock, async () => await create(place, checked));
+  const wish = { name: checked, ...(run === undefined ? {} : { run }), ...(branch === undefined ? {} : { branch }) };
+  return await withLock(repositoryLayout(place).lock, async () => await create(place, wish), { waitMs: START_WAIT_MS });
 }
 
 /** Those that pawl made: the user may keep others in the same place. */
@@ -54,20 +69,26 @@ export async function listWorktrees(place: WorktreePlace): Promise<Worktree[]> {
   const result = await userGit(["worktree", "list", "--porcelain", "-z"], { cwd: repository, environment });
   const records = result.stdout.toString("utf8").split("\0\0").filter(Boolean);
   const made = records.map(parseRecord).filter(({ path }) => dirname(path) === home);
-  return made.filter(({ name }) => existsSync(markOf(place, name)));
+  return made.flatMap((worktree) => {
+    const mark = markOf(place, worktree.name);
+    return existsSync(mark) ? [{ ...worktree, run: readFileSync(mark, "utf8").trim() || undefined }] : [];
+  });
+}
+
+interface Cleaning {
+  /** Only these; a name that is none of pawl's is refused. */
+  names?: readonly string[];
+  force?: boolean;
+  /** Why a worktree is still needed, beyond what is in it; not asked with force. */
+  needed?: (worktree: Worktree) => Promise<string | undefined>;
 }
 
 /** Removes worktrees whose work is safe elsewhere: on a branch, nothing uncommitted, nobody working there. */
-export async function cleanWorktrees({
-  names,
-  force = false,
-  ...place
-}: WorktreePlace & { names?: readonly string[]; force?: boolean }): Promise<Cleaned> {
-  const wanted = (name: string) => names === undefined || names.includes(name);
-  return await withLock(repositoryLayout(place).lock, async () => await clean(place, { wanted, force }));
+export async function cleanWorktrees(request: WorktreePlace & Cleaning): Promise<Cleaned> {
+  return await withLock(repositoryLayout(request).lock, async () => await clean(request));
 }
 
-async function create(place: WorktreePlace, name: string): Promise<Worktree> {
+async function create(place: WorktreePlace, { name, run = "", branch }: Wish): Promise<MadeWorktree> {
   const { repository, environment } = place;
   const facts = await inspectRepository(repository, { environment });
   if (facts.head.is === "unborn")
@@ -78,24 +99,51 @@ async function create(place: WorktreePlace, name: string): Promise<Worktree> {
       hint: "Give another name, or remove it with `pawl worktrees clean`.",
     });
   await checkFilters(repository, environment);
+  const own = await branch?.();
+  const isNew = own !== undefined && !(await hasBranch(place, own));
   mkdirSync(dirname(path), { recursive: true });
-  const added = await userGit(["worktree", "add", "--quiet", "--detach", "--", path, facts.head.commit], {
+  const { commit } = facts.head;
+  const added = await userGit(["worktree", "add", "--quiet", ...whereFrom({ own, isNew, path, commit })], {
     cwd: repository,
     environment,
   });
-  if (added.code !== 0) {
+  const undo = async (): Promise<void> => {
     await remove(place, path);
+    rmSync(markOf(place, name), { force: true });
+    if (!isNew) return;
+    await userGit(["update-ref", "-d", `refs/heads/${own}`, commit], { cwd: repository, environment });
+  };
+  if (added.code !== 0) {
+    await undo();
     throw new UsageError(`the worktree could not be made: ${added.stderr.trim()}`, {
       hint: "See `git worktree list`.",
     });
   }
   makePrivateDir(repositoryLayout(place).worktrees);
-  writeDurably(markOf(place, name), "");
-  await copyIncluded(place, path);
-  return { name, path: realpathSync(path), commit: facts.head.commit, branch: null };
+  writeDurably(markOf(place, name), run);
+  const warnings = await copyIncluded(place, path);
+  const made = { name, path: realpathSync(path), commit, branch: own ?? null, run: run === "" ? undefined : run };
+  return { ...made, warnings, undo };
 }
 
-function parseRecord(record: string): Worktree {
+interface Added {
+  own: string | undefined;
+  isNew: boolean;
+  path: string;
+  commit: string;
+}
+
+function whereFrom({ own, isNew, path, commit }: Added): string[] {
+  if (own === undefined) return ["--detach", "--", path, commit];
+  return isNew ? ["-b", own, "--", path, commit] : ["--", path, own];
+}
+
+async function hasBranch({ repository, environment }: WorktreePlace, name: string): Promise<boolean> {
+  const args = ["rev-parse", "-q", "--verify", `refs/heads/${name}`];
+  return (await userGit(args, { cwd: repository, environment })).code === 0;
+}
+
+function parseRecord(record: string): Omit<Worktree, "run"> {
   const lines = record.split("\0");
   const valueOf = (key: string) => lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
   const path = valueOf("worktree") ?? "";
@@ -113,14 +161,17 @@ function markOf(place: WorktreePlace, name: string): string {
   return join(repositoryLayout(place).worktrees, name);
 }
 
-async function clean(
-  place: WorktreePlace,
-  { wanted, force }: { wanted: (name: string) => boolean; force: boolean },
-): Promise<Cleaned> {
+async function clean({ names, force = false, needed, ...place }: WorktreePlace & Cleaning): Promise<Cleaned> {
   const result: Cleaned = { removed: [], kept: [] };
-  for (const worktree of await listWorktrees(place)) {
-    if (!wanted(worktree.name)) continue;
-    const why = await reasonToKeep(place, { worktree, force });
+  const all = await listWorktrees(place);
+  const unknown = names?.find((asked) => !all.some(({ name }) => name === asked));
+  if (unknown !== undefined)
+    throw new UsageError(`pawl made no worktree called ${JSON.stringify(unknown)} here`, {
+      hint: "`pawl worktrees list` shows them.",
+    });
+  for (const worktree of all) {
+    if (names?.includes(worktree.name) === false) continue;
+    const why = (await reasonToKeep(place, { worktree, force })) ?? (force ? undefined : await needed?.(worktree));
     if (why !== undefined) {
       result.kept.push({ name: worktree.name, why });
       continue;
@@ -130,91 +181,6 @@ async function clean(
     result.removed.push(worktree.name);
   }
   return result;
-}
-
-async function reasonToKeep(
-  place: WorktreePlace,
-  { worktree, force }: { worktree: Worktree; force: boolean },
-): Promise<string | undefined> {
-  if (await isLocked(place, worktree)) return "it is locked; see `git worktree unlock`";
-  if (!existsSync(worktree.path)) return undefined;
-  const holder = workspaceHolder({ path: worktree.path, stateDir: place.stateDir });
-  if (holder !== undefined) return `pid ${holder.pid} works in it`;
-  if (force) return undefined;
-  if (worktree.branch === null && !(await isOnBranch(place, worktree.commit))) return "its commit is on no branch";
-  const facts = await inspectRepository(worktree.path, { environment: place.environment });
-  if (facts.inProgress !== null) return `a ${facts.inProgress} is in progress`;
-  return await uncommittedIn(worktree, { facts, environment: place.environment });
-}
-
-/** git would keep it as well. */
-async function isLocked({ repository, environment }: WorktreePlace, { path }: Worktree): Promise<boolean> {
-  const result = await userGit(["worktree", "list", "--porcelain", "-z"], { cwd: repository, environment });
-  const records = result.stdout.toString("utf8").split("\0\0");
-  const lines = records.map((record) => record.split("\0")).find(([first]) => first === `worktree ${path}`) ?? [];
-  return lines.some((line) => line === "locked" || line.startsWith("locked "));
-}
-
-async function isOnBranch({ repository, environment }: WorktreePlace, commit: string): Promise<boolean> {
-  const found = await userGit(["for-each-ref", "--count=1", `--contains=${commit}`, "refs/heads/", "refs/remotes/"], {
-    cwd: repository,
-    environment,
-  });
-  return found.code === 0 && found.stdout.length > 0;
-}
-
-/** An agent wrote here, so no filter is run; what merely looks changed is kept. */
-async function uncommittedIn(
-  { path, commit }: Worktree,
-  { facts, environment }: { facts: RepositoryFacts; environment: Environment },
-): Promise<string | undefined> {
-  const home = mkdtempSync(join(tmpdir(), "pawl-clean-"));
-  try {
-    const layout = laneLayout({ stateDir: home, repository: path, run: "clean", lane: "main" });
-    writeNeutralView(layout, { facts, environment });
-    copyIndex(join(facts.gitDir, "index"), layout.index);
-    const git = openGit({
-      gitDir: layout.view,
-      workTree: path,
-      objects: join(facts.commonDir, "objects"),
-      index: layout.index,
-      home: layout.home,
-      globalConfig: layout.globalConfig,
-      path: trustedPath(environment, path),
-    });
-    const found = await scan(git, NO_CAPS);
-    const different = found.update.length + found.drop.length + found.nested.length + found.warnings.length;
-    if (different > 0 || (await indexNumbers(git, commit, { counted: false })).changes.length > 0)
-      return "it has uncommitted changes";
-    // Their commits and changes are nowhere else.
-    return (await hasSubmodule(git, path)) ? "a submodule is checked out in it" : undefined;
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-}
-
-async function hasSubmodule(git: Git, root: string): Promise<boolean> {
-  const listed = (await git.run(["ls-files", "-z", "-s"])).stdout.toString("latin1").split("\0");
-  const links = listed.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1));
-  return links.some((link) => look(root, `${link}/.git`) !== undefined);
-}
-
-/** Ignored files that `.worktreeinclude` names (its syntax is that of .gitignore); links are not followed. */
-async function copyIncluded({ repository, environment }: WorktreePlace, path: string): Promise<void> {
-  const include = join(repository, INCLUDE_FILE);
-  if (lstatSync(include, { throwIfNoEntry: false })?.isFile() !== true) return;
-  const ignored = ["ls-files", "-z", "-o", "-i"];
-  const [named, all] = await Promise.all([
-    userGit([...ignored, `--exclude-from=${include}`], { cwd: repository, environment }),
-    userGit([...ignored, "--exclude-standard"], { cwd: repository, environment }),
-  ]);
-  const names = (result: { stdout: Buffer }) => result.stdout.toString("utf8").split("\0").filter(Boolean);
-  const allowed = new Set(names(all));
-  for (const name of names(named)) {
-    if (!allowed.has(name) || lstatSync(join(repository, name), { throwIfNoEntry: false })?.isFile() !== true) continue;
-    mkdirSync(dirname(join(path, name)), { recursive: true });
-    cpSync(join(repository, name), join(path, name), { errorOnExist: false, force: false });
-  }
 }
 
 function homeOf(repository: string): string {

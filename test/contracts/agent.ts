@@ -6,26 +6,14 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { turnOutcomeSchema, usageSchema } from "../../src/events.ts";
 import type { Usage } from "../../src/events.ts";
-import type { Agent, AgentEvent, AgentSession, Gap, OpenRequest, TurnEnd, TurnLimits } from "../../src/ports.ts";
+import type { Agent, AgentEvent, Gap, OpenRequest } from "../../src/ports.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { tempDir, waitFor } from "../support/temp.ts";
 import { plainAgent } from "../support/spec.ts";
-
-/** What a prompt makes the agent do. */
-export type Behaviour =
-  | { is: "answer"; text: string }
-  /** Writes a file, then answers: two requests. */
-  | { is: "write"; path: string; content: string; text: string }
-  /** A tool that takes `ms`, then the answer: what is said meanwhile is in the second request. */
-  | { is: "work"; ms: number; text: string }
-  /** The model never answers. */
-  | { is: "hang" }
-  /** The agent dies in the middle. */
-  | { is: "crash" }
-  /** The provider says no for now. */
-  | { is: "limit" };
+import { askingContract } from "./agent-asking.ts";
+import { LIMITS, play } from "./agent-play.ts";
+import type { AgentWorld, Behaviour, Needs } from "./agent-play.ts";
 
 export interface AgentSubject {
   agent: Agent;
@@ -34,6 +22,8 @@ export interface AgentSubject {
   environment: Record<string, string>;
   /** Prompts that the model saw in the last request, in order; for what a session remembers. */
   remembered(): readonly string[];
+  /** Everything that the model was told in the last request, results of tools included. */
+  heard(): string;
   /** Model of the last request. */
   lastModel(): string | undefined;
   models: { first: string; second: string };
@@ -42,18 +32,16 @@ export interface AgentSubject {
 }
 
 const RUN_TAG = "PAWL_RUN";
-const LIMITS: TurnLimits = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 5_000 };
 const TOKEN_FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
 export function agentContract(name: string, gaps: readonly Gap[], subject: () => AgentSubject): void {
-  /** Visible as skipped, with the reason. */
-  const needs = (cannot: Gap["cannot"], title: string, body: () => Promise<void>): void => {
+  const needs: Needs = (cannot, title, body) => {
     const gap = gaps.find((one) => one.cannot === cannot);
     if (gap === undefined) it(title, body);
     else it.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
-  function world() {
+  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}): AgentWorld {
     const { agent, prompt, environment, models } = subject();
     const root = tempDir("agent");
     const workspace = join(root, "workspace");
@@ -65,12 +53,12 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       workspace,
       home: join(root, "home"),
       session,
-      agent: { ...plainAgent, name: agent.name, ...LIMITS },
+      agent: { ...plainAgent, name: agent.name, ...LIMITS, ask: { ...plainAgent.ask, ...ask } },
       model: models.first,
       instructions: "",
       environment: { ...environment, [RUN_TAG]: run },
     });
-    const open = async (session: OpenRequest["session"] = { ref: randomUUID(), mode: "new" }) => {
+    const open: AgentWorld["open"] = async (session = { ref: randomUUID(), mode: "new" }) => {
       const asked = request(session);
       const opened = await agent.open(asked);
       onTestFinished(() => opened.close());
@@ -269,34 +257,9 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       expect(found.end.usage.requests).toBe(end.usage.requests);
       expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
     });
+
+    askingContract({ needs, world, heard: () => subject().heard() });
   });
-}
-
-export interface PlayOptions {
-  uuid?: string;
-  signal?: AbortSignal;
-  limits?: TurnLimits;
-  onEvent?: (event: AgentEvent) => void;
-}
-
-/** Plays a turn to its end and checks what holds for every turn: it does not throw and ends exactly once. */
-export async function play(
-  session: AgentSession,
-  prompt: string,
-  { uuid = randomUUID(), signal = new AbortController().signal, limits = LIMITS, onEvent }: PlayOptions = {},
-): Promise<{ events: AgentEvent[]; end: TurnEnd }> {
-  const events: AgentEvent[] = [];
-  for await (const event of session.turn({ uuid, prompt }, limits, signal)) {
-    events.push(event);
-    onEvent?.(event);
-  }
-  const ends = events.filter((event) => event.type === "turn-end");
-  expect(ends).toHaveLength(1);
-  const end = events.at(-1) as TurnEnd;
-  expect(end.type).toBe("turn-end");
-  turnOutcomeSchema.parse(end.outcome);
-  usageSchema.parse(end.usage);
-  return { events, end };
 }
 
 /** Usage only grows within a turn, and its end is what was told last: nothing is counted twice, nothing forgotten. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { factSchema, type FactOf, type NewFact } from "../../src/events.ts";
+import { factSchema, type NewFact } from "../../src/events.ts";
 import type { Owner } from "../../src/ports.ts";
 import { plainSpec } from "../support/spec.ts";
 

@@ -183,6 +183,13 @@ await put(80000, {
   iteration: 3,
   verdict: { is: "pass", evidence: { ...ev, tree: oid("e"), exitCode: 0 } },
 });
+await put(80000.5, {
+  type: "tasks-recorded",
+  iteration: 3,
+  by: "agent",
+  tasks: [{ id: "0a1b2c3d4e", text: "mend the lexer", depth: 0, is: "done" }],
+  suspicions: ["task “mend the lexer” was ticked though nothing but TASKS.md changed"],
+});
 await put(80001, { type: "lane-end", why: "done" }, { type: "run-end", outcome });
 await put(80002, { type: "run-reopened", was: outcome, limits: { iterations: 30, usd: 5 } });
 

@@ -40,11 +40,16 @@ describe("refused before the start", () => {
     {
       what: "an unknown flag",
       args: [...RUN, "--max-iteration", "3"],
-      says: /unknown option '--max-iteration'/,
+      says: /unknown option --max-iteration/,
       hint: /--max-iterations/,
     },
-    { what: "an unknown command", args: ["rum"], says: /unknown command 'rum'/, hint: /run/ },
-    { what: "an unknown flag of resume", args: ["resume", "--check", "true"], says: /unknown option '--check'/ },
+    { what: "an unknown command", args: ["rum"], says: /there is no command "rum"/, hint: /run/ },
+    {
+      what: "an unknown flag of resume",
+      args: ["resume", "--chek", "true"],
+      says: /unknown option --chek/,
+      hint: /--check/,
+    },
     {
       what: "an unknown variable",
       args: RUN,

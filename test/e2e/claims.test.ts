@@ -18,9 +18,9 @@ describe.concurrent("a claim", () => {
   }) => {
     const { pawl, standin } = await cliPlace({ script: byIteration({ 1: [{ text: CLAIM }], 2: [{ text: CLAIM }] }) });
     const result = await pawl("run", "make it good", "--check", "true", "--max-iterations", "2", "--json");
-    expect(result.of("turn-end").map(({ claim, tools }) => [claim, tools])).toEqual([
-      [true, []],
-      [true, []],
+    expect(result.of("turn-end").map(({ claim, tools }) => [claim?.is, tools])).toEqual([
+      ["done", []],
+      ["done", []],
     ]);
     expect(result.of("decision-made").map(({ next }) => next)).toEqual(["continue", "end"]);
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["exhausted"]);
@@ -43,7 +43,7 @@ describe.concurrent("a claim", () => {
       env: { PAWL_PATIENCE: "9" },
     });
     const result = await pawl("run", "make made.txt", "--check", "test -f made.txt", "--json");
-    expect(result.of("turn-end").map(({ claim }) => claim)).toEqual([false, false, false, false, false, true]);
+    expect(result.of("turn-end").map(({ claim }) => claim !== null)).toEqual([false, false, false, false, false, true]);
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
   });
 
@@ -53,7 +53,7 @@ describe.concurrent("a claim", () => {
       script: byIteration({ 1: [bash("echo x > made.txt"), { text: [`${lines}\n`, `\nIt is done.\n\n${PROMISE}`] }] }),
     });
     const result = await pawl("run", "make made.txt", "--check", "test -f made.txt", "--json");
-    expect(result.of("turn-end").map(({ claim, outcome }) => [claim, outcome.is])).toEqual([[true, "done"]]);
+    expect(result.of("turn-end").map(({ claim, outcome }) => [claim?.is, outcome.is])).toEqual([["done", "done"]]);
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(result.of("iteration-start")).toHaveLength(1);
   });
@@ -107,4 +107,73 @@ it("counts usage that the stream repeats once: what was billed, field by field a
     cacheWriteTokens: sum(billed, (one) => one.cacheWrite5mTokens + one.cacheWrite1hTokens),
     toolCalls: 6,
   });
+});
+
+it("ends failed on the abort promise, with the agent's reason and its work handed over, and can be reopened", async () => {
+  const place = await cliPlace({
+    script: byIteration({
+      1: [
+        bash(`echo half > made.txt; echo '<promise>NO WAY</promise>'`),
+        { text: "I could say\n\n> <promise>NO WAY</promise>" },
+      ],
+      2: [bash("echo more > made.txt"), { text: "The service is gone.\n\n<promise>NO WAY</promise>" }],
+      3: [bash("echo whole > made.txt"), { text: CLAIM }],
+    }),
+  });
+  const check = ["--check", "grep -q whole made.txt"];
+  const result = await place.pawl("run", "make made.txt", ...check, "--abort-promise", "NO WAY", "--json");
+  expect(result.code).toBe(5);
+  expect(result.of("run-end")[0]?.outcome).toEqual({
+    is: "failed",
+    rule: "claim:abort",
+    reason: "the agent gives up: The service is gone.",
+  });
+  expect(result.of("check-end").map(({ iteration }) => iteration)).toEqual([1]);
+  expect(place.repository.git("show", "HEAD:made.txt")).toBe("more");
+  expect(place.sent()[0]).toContain("<promise>NO WAY</promise>");
+
+  const again = await place.pawl("resume", "--json");
+  expect(again.code).toBe(0);
+  expect(again.of("run-end")[0]?.outcome.is).toBe("verified");
+  expect(place.repository.git("show", "HEAD:made.txt")).toBe("whole");
+});
+
+it("asks for every confirmation, each on a green tree, and tells the agent which one it is", async () => {
+  const place = await cliPlace({
+    script: byIteration({
+      1: [bash("echo whole > made.txt"), { text: CLAIM }],
+      2: [bash("echo broken > made.txt"), { text: CLAIM }],
+      3: [bash("echo whole > made.txt"), { text: CLAIM }],
+      4: [bash("cat made.txt"), { text: CLAIM }],
+      5: [bash("cat made.txt"), { text: CLAIM }],
+    }),
+    env: { PAWL_PATIENCE: "2", PAWL_LADDER: "stop" },
+  });
+  const check = ["--check", "grep -q whole made.txt"];
+  const result = await place.pawl("run", "make made.txt", ...check, "--confirmations", "3", "--json");
+  expect(result.code).toBe(0);
+  expect(result.of("decision-made").map(({ rule, numbers }) => [rule, numbers["confirmed"]])).toEqual([
+    ["claim-unconfirmed", 1],
+    ["claim-refused", undefined],
+    ["claim-unconfirmed", 1],
+    ["claim-unconfirmed", 2],
+    ["all-required-pass", undefined],
+  ]);
+  const prompts = (place.standin?.requests ?? []).map(({ prompt }) => prompt);
+  const asked = (n: number): string => prompts.find((text) => text.includes(`Iteration ${n} of`)) ?? "";
+  expect(asked(2)).toContain("confirmation 2 of 3");
+  expect(asked(3)).not.toContain("confirmation");
+  expect(asked(5)).toContain("confirmation 3 of 3");
+});
+
+it("exits 0 for a claim without a check only with --trust-promise, also when it is resumed", async () => {
+  const script = byIteration({
+    1: [bash("echo x > made.txt"), { text: "half" }],
+    2: [bash("cat made.txt"), { text: CLAIM }],
+    3: [bash("cat made.txt"), { text: CLAIM }],
+  });
+  const place = await cliPlace({ script });
+  const plain = await place.pawl("run", "make made.txt", "--json");
+  expect([plain.of("run-end")[0]?.outcome.is, plain.code]).toEqual(["claimed", 1]);
+  expect((await place.pawl("resume", "--trust-promise")).code).toBe(0);
 });

@@ -7,7 +7,7 @@ it("queues directives with receipts when nobody drives, and says so", async () =
   await recording.release();
   const first = await place.pawl("steer", "plain words");
   expect([first.code, first.stdout]).toEqual([0, "d1 queued\n"]);
-  expect(first.stderr).toContain(`nobody drives this run now; it is taken up with \`pawl resume ${RUN}\``);
+  expect(first.stderr).toContain(`nobody drives this run now; it is taken up with: pawl resume ${RUN}`);
   expect((await place.pawl("steer", RUN, "named", "--next")).stdout).toBe("d2 queued\n");
   expect((await place.start(["steer", "--file", "-"], { input: "from stdin" }).done).stdout).toBe("d3 queued\n");
   expect((await place.pawl("budget", "--max-cost", "5", "--max-time", "1h30m")).stdout).toBe("d4 queued\n");
@@ -33,7 +33,7 @@ it("refuses what cannot be meant, in a line, with nothing queued", async () => {
     [["steer", "two", "words", "more"], "too many words"],
     [["steer", "x".repeat(65_537)], "65537 bytes"],
     [["steer", "--wait", "text"], "--wait takes seconds"],
-    [["steer", "--now", "--next", "x"], "cannot be used with"],
+    [["steer", "--now", "--next", "x"], "contradicts"],
     [["model", RUN], "which model?"],
     [["budget"], "no limit was given"],
     [["budget", "--max-cost", "-1"], "--max-cost cannot be"],

@@ -142,7 +142,9 @@ it("takes words for the next prompt, another model and other limits during a liv
 
   const [first, ...more] = sent("wombat");
   expect(more).toEqual([]);
-  expect(first?.prompt).toMatch(/^## Orchestrator directive \(priority\)\n\nmind the wombat\n\nIteration 2 of 7\n/m);
+  expect(first?.prompt).toMatch(
+    /^## Orchestrator directive \(priority\)\n\nmind the wombat\n\nIteration 2 of 7\n\n## Goal\n/m,
+  );
   const models = (place.standin?.requests ?? [])
     .filter(({ toolsOffered }) => toolsOffered > 0)
     .map((request) => request.model);

@@ -58,10 +58,10 @@ it("tells where a run is", async () => {
   await recording.handle.inbox.put(RUN, { kind: "say", text: "mind the gap", when: "next" }, { source: "cli" });
   const text = (await place.pawl("status")).stdout;
   expect(text).toContain("make hello work");
-  expect(text).toMatch(/^state +not driven: nobody works on it$/m);
+  expect(text).toMatch(/^state +not driven: no process works on it now$/m);
   expect(text).toMatch(/^branch +pawl\/x, last commit [0-9a-f]{10}$/m);
   expect(text).toMatch(/^checks +tests: fail$/m);
-  expect(text).toMatch(/^struggle +failing 1 > 1$/m);
+  expect(text).toMatch(/^Struggle\n {2}.*failures over time +1 → 1$/ms);
   expect(text).toMatch(/^spent +~\$0\.50, 2 turns, 6 tool calls, 2,400 tokens, /m);
   expect(text).toMatch(/^limits +iterations 2 of 20 \(18 left\)$/m);
   expect(text).toMatch(/^ {2}2 +7\.0 s +Bash × 2, Write × 1 +1 file \+3 -1 +tests: fail +~\$0\.25 +continue$/m);
@@ -70,7 +70,7 @@ it("tells where a run is", async () => {
 
   const open = iterationFacts(3, { prompt: "0".repeat(64), log: null, verdict: "pass" });
   await recording.add(...open.slice(0, 2));
-  expect((await place.pawl("status", "r-2026")).stdout).toContain("not driven: its owner died during turn 3");
+  expect((await place.pawl("status", "r-2026")).stdout).toContain("not driven: its process died during turn 3");
   await recording.add(...open.slice(2), {
     type: "run-end",
     outcome: { is: "verified", rule: "all-required-pass", reason: "tests passed" },
@@ -95,9 +95,9 @@ it("tells what a driven run does", async () => {
   });
   const facts = (...some: (typeof begin)[]) => recording.add(...some.flatMap((one) => one ?? []));
   await facts(begin, start);
-  expect(await state()).toMatch(/^driving, iteration 1 of 20, turn 1 running for [\d.]+ s$/);
+  expect(await state()).toMatch(/^working, iteration 1 of 20, turn 1 running for [\d.]+ s$/);
   await facts(end, change, check);
-  expect(await state()).toMatch(/^driving, iteration 1 of 20, check tests running for /);
+  expect(await state()).toMatch(/^working, iteration 1 of 20, check tests running for /);
   await facts(...rest);
   await recording.add({
     type: "wait-start",
@@ -106,7 +106,7 @@ it("tells what a driven run does", async () => {
     until: Date.now() + 1_000,
     untilElapsed: null,
   });
-  expect(await state()).toMatch(/^waiting until (\d{4}-\d\d-\d\d )?\d\d:\d\d: usage limit: later$/);
+  expect(await state()).toMatch(/^waiting until (\d{4}-\d\d-\d\d )?\d\d:\d\d \([\d.]+ s left\): usage limit: later$/);
   await recording.add(
     { type: "wait-end", wait: "w", why: "over" },
     { type: "directive-received", id: "d1", directive: { kind: "pause" }, source: "cli", queuedAt: 0 },
@@ -204,7 +204,7 @@ it("shows prompt, verdict, decision and log of an iteration from the blobs", asy
   recording.close();
   const prompt = (await place.pawl("show", "-i", "1", "--prompt")).stdout;
   expect(prompt).toMatch(/^ {2}goal +10 bytes$/m);
-  expect(prompt).toMatch(/^ {2}verdicts +left out +900 bytes cut$/m);
+  expect(prompt).toMatch(/^ {2}verdicts +left out: no room +900 bytes$/m);
   expect(prompt).toContain("The whole prompt: hello\n");
   const verdict = (await place.pawl("show", "--verdict")).stdout;
   expect(verdict).toMatch(/^ {2}command +npm test$/m);

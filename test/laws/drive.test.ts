@@ -26,6 +26,7 @@ const specs = fc.record({
   checked: fc.boolean(),
   context: fc.constantFrom("persistent", "fresh", "auto"),
   usdLimit: fc.constantFrom(undefined, 0.6, 2),
+  notes: fc.boolean(),
 });
 
 function specFrom(s: {
@@ -35,6 +36,7 @@ function specFrom(s: {
   checked: boolean;
   context: string;
   usdLimit: number | undefined;
+  notes: boolean;
 }): RunSpec {
   const base = makeSpec();
   return {
@@ -43,6 +45,7 @@ function specFrom(s: {
     checks: s.checked ? base.checks : [],
     claim: { promise: "COMPLETE", required: s.claimed || !s.checked, confirmations: 1 },
     minIterations: s.minIterations,
+    ...(s.notes ? { notes: { file: "NOTES.md", maxBytes: 100 }, knowledge: { file: "K.md", maxBytes: 100 } } : {}),
     maxErrors: 9,
     limits: { iterations: s.iterations, ...(s.usdLimit === undefined ? {} : { usd: s.usdLimit, tokens: 1e9 }) },
   };

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { countOf, figure } from "../support/figure.ts";
 import type { LongRun } from "../support/long-run.ts";
 
-const ITERATIONS = countOf("PAWL_TEST_ITERATIONS", 800);
+const ITERATIONS = countOf("PAWL_TEST_ITERATIONS", 1_200);
 const MODE = process.env["PAWL_TEST_HISTORY"] ?? "simulated";
 const LIMIT_MS = countOf("PAWL_TEST_HISTORY_LIMIT_MS", 120_000);
 const TOLERANCE = 0.05;

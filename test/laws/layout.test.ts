@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   compose: BELOW_VIEWS,
   views: [...BELOW_VIEWS, "compose"],
   cluster: [...BELOW_VIEWS, "compose"],
-  index: [...BELOW_VIEWS, "compose"],
+  index: [...BELOW_VIEWS, "compose", "views"],
 };
 
 function imports(file: string): string[] {
@@ -57,7 +57,7 @@ describe("layout", () => {
 
   it("awaits in the kernel only where the loop is driven and effects are performed", () => {
     const awaiting = sources.filter((f) => room(f) === "loop" && /\bawait\b/.test(text(f)));
-    expect(awaiting.toSorted()).toEqual(["loop/drive.ts", "loop/perform-turn.ts", "loop/perform.ts"]);
+    expect(awaiting.filter((f) => !/^loop\/(drive|perform(-[\w-]+)?)\.ts$/.test(f))).toEqual([]);
     const recipes = sources.filter((f) => room(f) === "recipes" && /\bawait\b|Date\.now|Math\.random/.test(text(f)));
     expect(recipes).toEqual([]);
   });

@@ -29,9 +29,17 @@ const behaviours = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 const words = fc.record({ kind: fc.constant("say" as const), when: fc.constantFrom("now", "next") });
+const onlyNow = fc.constant({ kind: "say" as const, when: "only-now" as const });
+/** Of what was said first, or of nothing that is there. */
+const cancel = fc.record({
+  kind: fc.constant("cancel" as const),
+  directive: fc.integer({ min: 1, max: 5 }).map((n) => `d${n}`),
+});
 /** Of these the end of a run does not depend. */
 const harmless = fc.oneof(
   words,
+  onlyNow,
+  cancel,
   fc.constant({ kind: "pause" as const }),
   fc.constant({ kind: "resume" as const }),
   fc.constant({ kind: "model" as const, model: "other" }),
@@ -64,8 +72,14 @@ const received = (world: World): FactOf<"directive-received">[] =>
   world.facts.filter((f) => f.type === "directive-received");
 const deliveredIds = (world: World): string[] =>
   world.facts.flatMap((f) => (f.type === "directive-delivered" ? [f.id] : []));
-const textOf = (directive: Directive): string | undefined =>
-  directive.kind === "say" || directive.kind === "answer" ? directive.text : undefined;
+/** Those whose receipt says that the model was sent them. */
+const reached = (world: World): Set<string> =>
+  new Set(
+    world.facts.flatMap((f) => (f.type === "directive-delivered" && /^(in|into) the /.test(f.how) ? [f.id] : [])),
+  );
+const howOf = (world: World, wantedId: string): string[] =>
+  world.facts.flatMap((f) => (f.type === "directive-delivered" && f.id === wantedId ? [f.how] : []));
+const textOf = (directive: Directive): string | undefined => (directive.kind === "say" ? directive.text : undefined);
 
 const spec = makeSpec({ maxErrors: 9, limits: { iterations: 5 } });
 
@@ -112,7 +126,7 @@ describe("laws of steering", () => {
           const text = textOf(directive);
           if (text === undefined) continue;
           const times = world.shown.filter((mark) => marked(mark) === text).length;
-          expect(times).toBe(deliveredIds(world).includes(id) ? 1 : 0);
+          expect(times).toBe(reached(world).has(id) ? 1 : 0);
         }
         const others = received(world).filter(({ directive }) => textOf(directive) === undefined);
         const lastWord = world.facts.findLast((f) => f.type === "run-end")?.seq ?? 0;
@@ -136,6 +150,60 @@ describe("laws of steering", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("says words that are only for now into the running turn or not at all, and tells which", async () => {
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(onlyNow), deaths, async (acts, given, dying) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        await live(world, spec, acts, { deaths: dying });
+        for (const prompt of world.prompts)
+          for (const { directive } of given) expect(prompt).not.toContain(textOf(directive));
+        for (const { id, directive } of received(world)) {
+          const times = world.shown.filter((mark) => marked(mark) === textOf(directive)).length;
+          const [how, ...more] = howOf(world, id);
+          expect(more).toEqual([]);
+          if (how?.startsWith("into the running turn")) expect(times).toBe(1);
+          else if (dying.length === 0) expect(times).toBe(0);
+          if (how !== undefined) expect(how).toMatch(/^into the running turn|^not said: /);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("never shows the model what it says was taken back, and says too late of what it did show", async () => {
+    const steer = fc.oneof(words, onlyNow, cancel);
+    await fc.assert(
+      fc.asyncProperty(behaviours, post(steer), deaths, async (acts, given, dying) => {
+        const world = makeWorld();
+        world.letters = [...given];
+        await live(world, spec, acts, { deaths: dying });
+        for (const { id, directive, seq } of received(world)) {
+          if (directive.kind !== "cancel") continue;
+          const words = received(world).find((said) => said.id === directive.directive && said.seq < seq);
+          const text = words === undefined ? undefined : textOf(words.directive);
+          const times = world.shown.filter((mark) => marked(mark) === text).length;
+          for (const how of howOf(world, id)) {
+            if (how === "took it back") expect([text === undefined, times]).toEqual([false, 0]);
+            else expect(how).toMatch(/^too late/);
+          }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("takes nothing back but words: a stop that was cancelled still stops", async () => {
+    const world = makeWorld();
+    world.letters = [
+      { touch: 3, directive: { kind: "stop", when: "after" } },
+      { touch: 3, directive: { kind: "cancel", directive: "d1" } },
+    ];
+    const end = await live(world, spec, [act(["a"])]);
+    expect(end.outcome?.is).toBe("stopped");
+    expect(howOf(world, "d2")).toEqual([expect.stringMatching(/^too late/)]);
   });
 
   it("ends as it would have without words, pauses and model switches", async () => {
@@ -165,4 +233,19 @@ describe("laws of steering", () => {
     expect(end.outcome?.is).toBe("verified");
     expect(world.shown).toEqual(["x"]);
   });
+
+  it.each(["claimed", "exhausted", "stuck", "needs-human", "stopped", "failed"] as const)(
+    "goes on with a run that ended %s once it is reopened, and ends it anew",
+    async (is) => {
+      const world = makeWorld();
+      world.letters = [{ touch: 9, directive: { kind: "stop", when: "now" } }];
+      await live(world, spec, [act(["a"]), act(["b"]), act(["good"], true)]);
+      const last = world.facts.at(-1);
+      if (last?.type !== "run-end") throw new Error("it did not end");
+      last.outcome = { is, rule: "test", reason: "for the test" };
+      const end = await live(world, spec, [act(["a"]), act(["b"]), act(["good"], true)], { reopen: { limits: {} } });
+      expect(world.facts.find((f) => f.type === "run-reopened")).toMatchObject({ was: { is } });
+      expect(end.outcome?.is).toBe("verified");
+    },
+  );
 });

@@ -58,7 +58,7 @@ export interface CliPlace {
   pawl(...args: string[]): Promise<CliResult>;
   start(
     args: readonly string[],
-    options?: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string },
+    options?: { env?: Readonly<Record<string, string>>; input?: string; cwd?: string; limitMs?: number },
   ): RunningCli;
 }
 
@@ -106,6 +106,7 @@ export async function cliPlace({
       cwd: options.cwd ?? repository.path,
       env: { ...environment, ...options.env },
       input: options.input,
+      limitMs: options.limitMs ?? CLI_LIMIT_MS,
     });
   const sent = (): string[] =>
     readdirSync(dumpDir)
@@ -118,9 +119,10 @@ interface Started {
   cwd: string;
   env: Readonly<Record<string, string>>;
   input: string | undefined;
+  limitMs: number;
 }
 
-function startCli(args: readonly string[], { cwd, env, input }: Started): RunningCli {
+function startCli(args: readonly string[], { cwd, env, input, limitMs }: Started): RunningCli {
   const child = spawn(NODE, [CLI, ...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
   children.add(child);
   let stdout = "";
@@ -129,7 +131,7 @@ function startCli(args: readonly string[], { cwd, env, input }: Started): Runnin
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
-  const limit = setTimeout(() => child.kill("SIGKILL"), CLI_LIMIT_MS);
+  const limit = setTimeout(() => child.kill("SIGKILL"), limitMs);
   const done = new Promise<CliResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {

@@ -16,6 +16,10 @@ interface Reader {
   received: Set<string>;
   delivered: Set<string>;
   acknowledged: Set<string>;
+  /** Questions that wait, with the turn that does. */
+  questions: Map<string, number | null>;
+  asked: Set<string>;
+  hooks: Set<string>;
 }
 
 /** In words, one per broken rule; a sound journal has none. */
@@ -33,6 +37,9 @@ export function complaintsAbout(facts: readonly Fact[]): string[] {
     received: new Set(),
     delivered: new Set(),
     acknowledged: new Set(),
+    questions: new Map(),
+    asked: new Set(),
+    hooks: new Set(),
   };
   for (const fact of facts) read(reader, fact);
   return reader.complaints;
@@ -55,6 +62,7 @@ function read(r: Reader, fact: Fact): void {
     case "run-end":
       must(r.open === undefined, "a turn is open");
       must(r.decided, "the iteration is not decided");
+      must(r.questions.size === 0, "a question is open");
       r.ended = true;
       return;
     case "run-reopened":
@@ -67,6 +75,7 @@ function read(r: Reader, fact: Fact): void {
       return;
     case "turn-start":
       must(r.open === undefined, "another turn is open");
+      must(![...r.questions.values()].includes(null), "a person is asked how to go on");
       must(fact.iteration === r.iteration && !r.decided, "outside of its iteration");
       r.open = fact.turn;
       r.forbidden = r.paused || r.stopped;
@@ -98,6 +107,21 @@ function read(r: Reader, fact: Fact): void {
       must(r.delivered.has(fact.id) && !r.acknowledged.has(fact.id), "acknowledged twice, or never delivered");
       r.acknowledged.add(fact.id);
       return;
+    case "human-requested":
+      must(!r.asked.has(fact.question), "asked twice under one name");
+      must(fact.turn === null ? r.open === undefined : fact.turn === r.open, "out of place");
+      r.asked.add(fact.question);
+      r.questions.set(fact.question, fact.turn);
+      return;
+    case "human-answered":
+      must(r.questions.delete(fact.question), "answered twice, or never asked");
+      return;
+    case "hook-end": {
+      const key = `${fact.hook} ${fact.on} ${fact.occasion}`;
+      must(!r.hooks.has(key), "a finished hook was repeated");
+      r.hooks.add(key);
+      return;
+    }
     default:
   }
 }

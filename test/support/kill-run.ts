@@ -14,6 +14,7 @@ import { taggedProcesses } from "./processes.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
 const END_TIMEOUT_MS = 90_000;
+const REQUEST_POLL_MS = 1;
 
 const CHECK = `import { strictEqual } from "node:assert";
 import { add } from "./add.mjs";
@@ -56,7 +57,7 @@ export interface KillReport {
   ending: Ending;
   kills: number;
   driverOnly: number;
-  /** Model requests beyond those of the undisturbed run; one a kill is due, see docs/promises.md for the rare second. */
+  /** Model requests beyond those of the undisturbed run; at most one a kill. */
   extraRequests: number;
   /** What was wrong, in words; empty when all is well. */
   wrongs: string[];
@@ -133,7 +134,7 @@ async function endingOf(place: Place, facts: readonly Fact[]): Promise<Ending> {
     tree: place.git("rev-parse", `${branch}^{tree}`),
     verdicts: [...new Set(checks.map((f) => `${f.iteration} ${f.check} ${f.tree} ${f.verdict.is}`))],
     iterations: facts.filter((f) => f.type === "iteration-start").length,
-    requests: place.standin.requests.filter((r) => r.toolsOffered > 0).length,
+    requests: askedOf(place.standin),
   };
 }
 
@@ -184,10 +185,30 @@ function killTree(pid: number, run: string | undefined): void {
   }
 }
 
-export interface KillPlan {
-  /** Moments as fractions of an undisturbed run's time, one per kill. */
-  moments: readonly { at: number; driverOnly: boolean }[];
+interface Moment {
+  driverOnly: boolean;
+  /** A fraction of an undisturbed run's time, or the moment the model gets its n-th request since the start. */
+  at: number | { request: number };
 }
+
+export interface KillPlan {
+  /** One per kill. */
+  moments: readonly Moment[];
+}
+
+/** True when the run was over before the moment came. */
+async function waitFor(
+  { at }: Moment,
+  { ended, standin, calmMs }: { ended: Promise<unknown>; standin: Standin; calmMs: number },
+): Promise<boolean> {
+  const over = ended.then(() => true);
+  const overWithin = (ms: number): Promise<boolean> => Promise.race([over, sleep(ms).then(() => false)]);
+  if (typeof at === "number") return await overWithin(at * calmMs);
+  while (askedOf(standin) < at.request) if (await overWithin(REQUEST_POLL_MS)) return true;
+  return false;
+}
+
+const askedOf = ({ requests }: Standin): number => requests.filter((request) => request.toolsOffered > 0).length;
 
 export async function killedRun(plan: KillPlan, calm: { ending: Ending; ms: number }): Promise<KillReport> {
   const standin = await startStandin({ script: SCRIPT });
@@ -199,8 +220,7 @@ export async function killedRun(plan: KillPlan, calm: { ending: Ending; ms: numb
     let before: Fact[] = [];
     for (const moment of plan.moments) {
       const { child, ended } = place.start(before.length === 0 ? RUN : ["resume", before[0]?.run ?? ""]);
-      const finished = await Promise.race([ended.then(() => true), sleep(moment.at * calm.ms).then(() => false)]);
-      if (finished) break;
+      if (await waitFor(moment, { ended, standin, calmMs: calm.ms })) break;
       const run = (await place.facts())[0]?.run;
       if (moment.driverOnly) child.kill("SIGKILL");
       else if (child.pid !== undefined) killTree(child.pid, run);

@@ -16,6 +16,7 @@ export interface LiveOptions {
   /** How the first drivers die. */
   deaths?: readonly Death[];
   reopen?: DriveOptions["reopen"];
+  between?: DriveOptions["between"];
   adjust?: (ports: ReturnType<typeof portsOf>) => void;
 }
 
@@ -25,9 +26,9 @@ export async function live(
   world: World,
   spec: RunSpec,
   acts: readonly Behaviour[],
-  { passes = isGood, deaths = [], reopen, adjust }: LiveOptions = {},
+  { passes = isGood, deaths = [], reopen, between, adjust }: LiveOptions = {},
 ): Promise<RunState> {
-  const at = { v: 1 as const, run: spec.run, lane: "main", seq: 0, at: world.wall, elapsed: 0, epoch: 0, prev: "" };
+  const at = { v: 1 as const, run: spec.run, lane: "main", seq: 0, at: world.wall, elapsed: 0, epoch: 0 };
   if (world.facts.length === 0) world.facts.push({ ...at, ...startFact(spec) });
   for (let i = 0; i < MAX_DRIVES; i += 1) {
     const ports = portsOf(world, spec, acts, passes, deaths[i]);
@@ -39,6 +40,7 @@ export async function live(
         ports,
         signal: new AbortController().signal,
         ...(reopen === undefined ? {} : { reopen }),
+        ...(between === undefined ? {} : { between }),
       }),
       ports.dead.then(() => undefined),
     ]);

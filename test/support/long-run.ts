@@ -91,6 +91,7 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
     read: async () => undefined,
     write: async () => undefined,
     restore: async (n, { salvage }) => ({ tree: oid(String(n)), salvage }),
+    leftover: async () => undefined,
     verifyTree: async (tree) => ({ path, tree, isolation: "sim", release: async () => undefined }),
     close: async () => undefined,
   };

@@ -3,7 +3,7 @@
  * request is written down there, so that a law can say who was told what, and how often.
  */
 import type { TurnOutcome, Usage } from "../../src/events.ts";
-import type { Agent, AgentEvent, TurnEnd } from "../../src/ports.ts";
+import type { Agent, AgentEvent, Reply, TurnEnd } from "../../src/ports.ts";
 import type { World } from "./world.ts";
 
 export interface Behaviour {
@@ -15,6 +15,15 @@ export interface Behaviour {
   usd: number | null;
   /** The files are these lines and nothing else. */
   rewrites?: boolean;
+  /** Written to NOTES.md at the end. */
+  notes?: string;
+  /** Waits for a person as often as this, after its first request. */
+  asks?: ("permission" | "question")[];
+  /** What it makes of text files; the same again makes no difference. */
+  memos?: Readonly<Record<string, (text: string) => string>>;
+  /** Its last words, instead of those that `claim` says. */
+  says?: string;
+  call?: TurnEnd["call"];
 }
 
 export interface SimTurn {
@@ -58,6 +67,16 @@ interface SimAgent {
 
 export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
   let told: { directive: string; text: string }[] | undefined;
+  const waiting = new Map<string, (reply: Reply | undefined) => void>();
+
+  async function replied(question: string, signal: AbortSignal): Promise<void> {
+    const reply = await new Promise<Reply | undefined>((resolve) => {
+      waiting.set(question, resolve);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    waiting.delete(question);
+    if (reply !== undefined) await touch(() => world.replies.push({ question, reply }));
+  }
 
   async function* turn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const n = Number(/^Iteration (\d+)/m.exec(prompt)?.[1]);
@@ -68,7 +87,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
       outcome,
       usage: record.usage,
       finalText,
-      call: null,
+      call: outcome.is === "done" ? (behaviour.call ?? null) : null,
       messageId: record.usage.requests === 0 ? null : record.messageId,
       contextTokens: 10,
     });
@@ -84,6 +103,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
     const todo = behaviour.rewrites === true ? [] : behaviour.lines.filter((line) => !world.content.includes(line));
     told = [];
     let news = marksIn(prompt);
+    const asks = [...(behaviour.asks ?? [])];
     try {
       for (const line of [...todo, undefined]) {
         if (signal.aborted) return yield end({ is: "interrupted", by: String(signal.reason) }, "");
@@ -100,13 +120,22 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
           record.usage = plus(record.usage, behaviour.usd);
           record.messageId = `${uuid}-${record.usage.requests}`;
           if (line !== undefined) return void world.content.push(line);
+          if (behaviour.notes !== undefined) world.memos.set("NOTES.md", behaviour.notes);
           if (behaviour.rewrites === true) world.content = [...behaviour.lines];
-          record.ended = end({ is: "done" }, behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet");
+          for (const [path, edit] of Object.entries(behaviour.memos ?? {}))
+            world.memos.set(path, edit(world.memos.get(path) ?? ""));
+          const words = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
+          record.ended = end({ is: "done" }, behaviour.says ?? words);
           if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
           world.finished.push(`${n}`);
         });
         yield { type: "request" };
         for (const { directive } of heard) yield { type: "delivered", directive };
+        for (const kind of asks.splice(0)) {
+          const question = `${uuid}-ask-${asks.length}-${(world.ids += 1)}`;
+          yield { type: "asked", question, kind, text: `may ${n} it?`, options: ["left", "right"] };
+          if (!signal.aborted) await replied(question, signal);
+        }
         yield { type: "usage", usage: record.usage };
         yield { type: "message", id: record.messageId };
         if (record.ended !== undefined) yield record.ended;
@@ -132,6 +161,11 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
           return "now";
         },
         setModel: async () => "now",
+        async reply(question, reply) {
+          const resolve = waiting.get(question);
+          resolve?.(reply);
+          return resolve !== undefined;
+        },
         // Processes take time to end; whoever spins meanwhile keeps them from it.
         close: async () => await new Promise((resolve) => setImmediate(resolve)),
       };

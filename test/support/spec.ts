@@ -22,6 +22,7 @@ export function plainSpec(repository: string, over: Partial<RunSpec> = {}): RunS
       path: repository,
       commit: "branch",
       allowDirty: false,
+      memos: [],
       maxSnapshotBytes: 1e9,
       maxSnapshotFiles: 1e6,
     },

@@ -5,13 +5,16 @@
  */
 import { createHash } from "node:crypto";
 import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
-import type { Ports } from "../../src/ports.ts";
-import type { RunSpec } from "../../src/spec.ts";
+import type { HookResult, Ports, Reply } from "../../src/ports.ts";
+import type { HookSpec, RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 import { plainSpec } from "./spec.ts";
 
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
+
+/** In an answer: the question that is open when it is given. */
+export const ANY_QUESTION = "any";
 
 /** A directive that someone gives at the n-th touch of the world, or when nothing happens any more. */
 export interface Letter {
@@ -46,14 +49,26 @@ export interface World {
   faulted: Map<number, number>;
   /** Text files beside the lines, by path. */
   memos: Map<string, string>;
+  /** What the agent was answered, by its own name of the question. */
+  replies: { question: string; reply: Reply }[];
+  /** Every start of a hook, with the type of fact it got. */
+  hooked: { hook: string; on: string }[];
+  hookResult: (hook: HookSpec, runs: number) => Partial<HookResult>;
+  /** People answer before time passes. */
+  quick: boolean;
+  /** Those of each snapshot. */
+  memosAt: Map<number, Map<string, string>>;
   ids: number;
+  /** Letters that came. */
+  posted: number;
   epoch: number;
   /** A driver waited for nothing at all. */
   hung: boolean;
 }
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
-const treeOf = (lines: readonly string[]): string => oid(lines.join("\n"));
+const treeOf = (lines: readonly string[], memos: ReadonlyMap<string, string> = new Map()): string =>
+  oid(lines.join("\n") + (memos.size === 0 ? "" : JSON.stringify([...memos])));
 
 export function makeWorld(): World {
   return {
@@ -78,7 +93,13 @@ export function makeWorld(): World {
     trees: new Map(),
     faulted: new Map(),
     memos: new Map(),
+    replies: [],
+    hooked: [],
+    hookResult: () => ({}),
+    quick: false,
+    memosAt: new Map(),
     ids: 0,
+    posted: 0,
     epoch: 0,
     hung: false,
   };
@@ -106,9 +127,20 @@ export function startFact(spec: RunSpec): NewFact {
   };
 }
 
-function readWorld({ memos }: World, path: string): { text: string; bytes: number } | undefined {
+function readWorld(
+  { memos }: World,
+  { path, maxBytes, tail }: { path: string; maxBytes: number; tail: boolean },
+): { text: string; bytes: number } | undefined {
   const text = memos.get(path);
-  return text === undefined ? undefined : { text, bytes: text.length };
+  if (text === undefined) return undefined;
+  return { text: tail ? text.slice(-maxBytes) : text.slice(0, maxBytes), bytes: text.length };
+}
+
+function changedSince({ content, memos, snapshots, memosAt }: World, parent: number | null): string[] {
+  if (parent === null) return [];
+  const before = memosAt.get(parent) ?? new Map<string, string>();
+  const texts = [...memos.keys()].filter((path) => memos.get(path) !== before.get(path));
+  return [...(treeOf(content) === treeOf(snapshots.get(parent) ?? []) ? [] : ["lines"]), ...texts];
 }
 
 /** When this driver dies: at its n-th touch of the world, with the effect done or not. */
@@ -154,8 +186,10 @@ export function portsOf(
     return result;
   };
   let ringInbox = (): void => undefined;
-  const post = (directive: Directive): void => {
-    world.inbox.push({ id: `d${(world.ids += 1)}`, directive });
+  const post = (given: Directive): void => {
+    const isMeant = given.kind === "answer" && given.question === ANY_QUESTION;
+    const directive = isMeant ? { ...given, question: openQuestion(world) ?? ANY_QUESTION } : given;
+    world.inbox.push({ id: `d${(world.posted += 1)}`, directive });
     ringInbox();
   };
   const postDue = (): void => {
@@ -173,13 +207,13 @@ export function portsOf(
     at: time.at,
     elapsed: time.elapsed,
     epoch,
-    prev: "",
   });
 
   const triesOf = (tree: string): number => world.facts.filter((f) => f.type === "check-end" && f.tree === tree).length;
   const keep = (lines: readonly string[]): string => {
-    world.trees.set(treeOf(lines), [...lines]);
-    return treeOf(lines);
+    const tree = treeOf(lines, world.memos);
+    world.trees.set(tree, [...lines]);
+    return tree;
   };
   return {
     dead,
@@ -192,6 +226,8 @@ export function portsOf(
         if (signal.aborted) return;
         await touch(() => {
           if (signal.aborted) return;
+          const letter = world.quick && openQuestion(world) !== undefined ? world.letters.shift() : undefined;
+          if (letter !== undefined) return post(letter.directive);
           world.wall += ms;
           world.mono += ms;
         });
@@ -242,6 +278,8 @@ export function portsOf(
               const letter = world.letters.shift();
               if (letter !== undefined) post(letter.directive);
               else if (isPaused(world)) post({ kind: "resume" });
+              else if (openQuestion(world) !== undefined)
+                post({ kind: "answer", question: openQuestion(world) ?? "", text: "go on" });
               else if (!signal.aborted && !isDead) {
                 world.hung = true;
                 isDead = true;
@@ -273,16 +311,18 @@ export function portsOf(
       path: "/r",
       prepare: async () =>
         await touch(() => ({ commit: oid("base"), tree: treeOf([]), branch: "main", detached: false })),
-      snapshot: async (n) =>
+      snapshot: async (n, { parent }) =>
         await touch(() => {
           const tree = keep(world.content);
+          const paths = changedSince(world, parent);
           world.snapshots.set(n, [...world.content]);
+          world.memosAt.set(n, new Map(world.memos));
           return {
             commit: oid(`c${n}`),
             tree,
             judged: tree,
-            files: [],
-            fileCount: 0,
+            files: paths.map((path) => ({ path, status: "M", added: 1, removed: 0 })),
+            fileCount: paths.length,
             added: 0,
             removed: 0,
             warnings: [],
@@ -295,8 +335,15 @@ export function portsOf(
           if (!same) world.commits.push({ tree, message, at });
           return { commit: oid(`${tree}${message}${at}`), branch: "pawl/x", adopted: [], warnings: [] };
         }),
-      read: async (path) => await touch(() => readWorld(world, path)),
+      read: async (path, maxBytes, { tail = false } = {}) =>
+        await touch(() => readWorld(world, { path, maxBytes, tail })),
       write: async (path, text) => await touch(() => void world.memos.set(path, text)),
+      leftover: async (tree, { salvage }) =>
+        await touch(() => {
+          if (tree === keep(world.content)) return undefined;
+          world.salvages.set(`salvage/${salvage}`, [...world.content]);
+          return { salvage: `salvage/${salvage}`, paths: ["lines"], fileCount: 1 };
+        }),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);
@@ -305,13 +352,19 @@ export function portsOf(
           if (kept === undefined) world.salvages.set(salvage, [...world.content]);
           else if (![treeOf(target), treeOf(kept)].includes(treeOf(world.content))) world.lost.push(world.content);
           world.content = [...target];
+          world.memos = new Map(world.memosAt.get(to));
           return { tree: keep(world.content), salvage };
         }),
       verifyTree: async (tree) =>
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),
       close: async () => undefined,
     },
-    hook: async () => await touch(() => ({ ok: true, exitCode: 0, durationMs: 1, output: "" })),
+    hook: async (hook, input) =>
+      await touch(() => {
+        world.hooked.push({ hook: hook.name, on: (JSON.parse(input) as { type: string }).type });
+        const runs = world.hooked.filter((one) => one.hook === hook.name).length;
+        return { ok: true, exitCode: 0, durationMs: 1, output: "", ...world.hookResult(hook, runs) };
+      }),
     checks: spec.checks.map(({ name, required }) => ({
       name,
       required,
@@ -331,6 +384,12 @@ function isPaused(world: World): boolean {
     (f) => f.type === "directive-received" && /^(pause|resume)$/.test(f.directive.kind),
   );
   return last?.type === "directive-received" && last.directive.kind === "pause";
+}
+
+function openQuestion(world: World): string | undefined {
+  const answered = new Set(world.facts.flatMap((f) => (f.type === "human-answered" ? [f.question] : [])));
+  const open = world.facts.find((f) => f.type === "human-requested" && !answered.has(f.question));
+  return open?.type === "human-requested" ? open.question : undefined;
 }
 
 function judge(tree: string, ok: ReturnType<Passes>): Verdict {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { play } from "../../../test/contracts/agent.ts";
+import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ClaudeWorld, ScriptedModel } from "../../../test/support/claude.ts";
 import { isRunning, taggedProcesses } from "../../../test/support/processes.ts";

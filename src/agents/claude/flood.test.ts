@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { play } from "../../../test/contracts/agent.ts";
+import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld } from "../../../test/support/claude.ts";
 import { countOf, figure } from "../../../test/support/figure.ts";
 import { tempDir } from "../../../test/support/temp.ts";

@@ -151,6 +151,6 @@ it("holds nothing that belongs to no session", async () => {
   await ask(messages, { path: "/v1/messages/count_tokens" }).done;
   await ask(messages, { method: "GET" }).done;
   await ask(messages, { headers: { "x-claude-code-session-id": "../../etc" } }).done;
-  await ask(messages, { headers: { "x-claude-code-session-id": [] as unknown as string } }).done;
+  await ask(messages, { headers: { "x-claude-code-session-id": [] } }).done;
   expect(gate.takeOverdue()).toBe(0);
 });

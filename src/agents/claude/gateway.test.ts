@@ -5,7 +5,7 @@ import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { play } from "../../../test/contracts/agent.ts";
+import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, promptFor, startScriptedModel, type ClaudeWorld } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, writeFiles } from "../../../test/support/temp.ts";

@@ -81,6 +81,29 @@ it.each([
   expect((await inspectTurn(recorded([prompt(uuid), ...lines]), { uuid })).is).toBe("cut");
 });
 
+it("finds the last good call of the main conversation that says how the work stands", async () => {
+  const uuid = randomUUID();
+  const said = (id: string, status: string) => ({
+    type: "tool_use",
+    id,
+    name: "mcp__pawl__done",
+    input: { status, summary: id },
+  });
+  const failed = { type: "tool_result", tool_use_id: "t2", is_error: true, content: "Not noted" };
+  const lines = [
+    prompt(uuid),
+    answer("m1", "tool_use", [said("t1", "task")]),
+    result("t1"),
+    answer("m2", "tool_use", [said("t2", "done")]),
+    { type: "user", uuid: randomUUID(), message: { role: "user", content: [failed] } },
+    { ...answer("s1", "tool_use", [said("t3", "abort")]), isSidechain: true },
+    { ...result("t3"), isSidechain: true },
+    answer("m3", "end_turn", [text("Next.")]),
+  ];
+  const found = await inspectTurn(recorded(lines), { uuid });
+  expect(found).toMatchObject({ is: "ended", end: { call: { is: "task", text: "t1" } } });
+});
+
 it("skips torn, strange and huge lines", async () => {
   const uuid = randomUUID();
   const huge = JSON.stringify({ type: "user", uuid: "u", message: { content: "x".repeat(17 * 1024 * 1024) } });

@@ -3,6 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { priceOf } from "../../platform/prices.ts";
 import type { Found, OpenRequest } from "../../ports.ts";
+import { doneCalls } from "./done.ts";
+import type { DoneCalls } from "./done.ts";
 import { configDirectory } from "./environment.ts";
 import type { Meter } from "./meter.ts";
 import { meter, sumOf } from "./meter.ts";
@@ -21,6 +23,7 @@ interface Fold {
   /** Requests of the main conversation that were noted as begun. */
   requests: number;
   openTools: Set<string>;
+  calls: DoneCalls;
   /** Last answer of the main conversation. */
   answer: { id: string; stop: string | null; text: string; uuid: string } | undefined;
   /** Something the model has not answered yet. */
@@ -40,6 +43,7 @@ export async function inspectTurn(
     until: undefined,
     requests: 0,
     openTools: new Set(),
+    calls: doneCalls(),
     answer: undefined,
     pending: true,
     messageId: null,
@@ -72,7 +76,11 @@ function takeEntry(entry: Entry, { fold, spent }: { fold: Fold; spent: Meter }):
   const blocks = blocksOf(entry.message?.content);
   if (entry.type === "user") {
     fold.messageId = entry.uuid;
-    for (const block of blocks) if (block.tool_use_id !== undefined) fold.openTools.delete(block.tool_use_id);
+    for (const { tool_use_id: tool, is_error: failed } of blocks) {
+      if (tool === undefined) continue;
+      fold.openTools.delete(tool);
+      fold.calls.end(tool, failed !== true);
+    }
     if (entry.isMeta !== true) fold.pending = true;
     return;
   }
@@ -88,7 +96,11 @@ function takeEntry(entry: Entry, { fold, spent }: { fold: Fold; spent: Meter }):
   const text = blocks.filter((block) => block.type === "text").map((block) => block.text ?? "");
   fold.answer = { id, stop, text: before + text.join(""), uuid: entry.uuid };
   fold.pending = false;
-  for (const block of blocks) if (block.type === "tool_use" && block.id !== undefined) fold.openTools.add(block.id);
+  for (const block of blocks) {
+    if (block.type !== "tool_use" || block.id === undefined) continue;
+    fold.openTools.add(block.id);
+    fold.calls.start(block.id, block.name ?? "", block.input);
+  }
 }
 
 function count(entry: Entry, spent: Meter): void {
@@ -133,7 +145,15 @@ function foundOf(fold: Fold, spent: Meter): Found {
   const { text: finalText, uuid: messageId } = answer;
   return {
     is: "ended",
-    end: { type: "turn-end", outcome: { is: "done" }, usage, finalText, call: null, messageId, contextTokens },
+    end: {
+      type: "turn-end",
+      outcome: { is: "done" },
+      usage,
+      finalText,
+      call: fold.calls.last(),
+      messageId,
+      contextTokens,
+    },
     tools,
   };
 }

@@ -35,6 +35,8 @@ export interface Live {
   interrupt(): Promise<void>;
   /** The next thing that happens, at the latest at `deadline` (monotonic ms). */
   next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake>;
+  /** Ends a `next` that waits, as a timer would. */
+  nudge(): void;
   /** Ends process and children. Repeatable. */
   end(): Promise<void>;
 }
@@ -119,6 +121,7 @@ export function live({ query, input, process, baselines }: Parts): Live {
       wake = undefined;
       return reason === "wake" ? (take() ?? { is: "timer" }) : { is: reason };
     },
+    nudge: () => wake?.(),
     async end() {
       input.end();
       await process.end();

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { play } from "../../../test/contracts/agent.ts";
-import type { PlayOptions } from "../../../test/contracts/agent.ts";
+import { play } from "../../../test/contracts/agent-play.ts";
+import type { PlayOptions } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir } from "../../../test/support/temp.ts";

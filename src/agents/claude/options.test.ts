@@ -39,6 +39,8 @@ it.each([
   ["a word that is no option", { extra: ["hello"] }, "--name value"],
   ["a flag that pawl needs itself", { extra: ["--resume", "x"] }, undefined],
   ["a budget that would block the session", { extra: ["--max-budget-usd", "1"] }, undefined],
+  ["MCP servers past pawl's own option", { extra: ["--mcp-config", "x"] }, undefined],
+  ["another who answers for permissions", { extra: ["--permission-prompts", "none"] }, undefined],
   ["a flag given twice", { extra: ["--a", "--a"] }, "commas"],
 ])("refuses %s", (_, options, hint) => {
   let thrown: unknown;
@@ -49,6 +51,29 @@ it.each([
   }
   expect(thrown).toBeInstanceOf(UsageError);
   if (hint !== undefined) expect((thrown as UsageError).hint).toContain(hint);
+});
+
+it("starts in the mode that asks when somebody or a policy is to answer, unless another is given", () => {
+  expect(claudeOptions({}, { permissions: "ask", questions: "deny" }).permissions).toBe("default");
+  expect(claudeOptions({}, { permissions: "deny", questions: "ask" }).permissions).toBe("default");
+  expect(claudeOptions({}, { permissions: "allow", questions: "ask" }).permissions).toBe("bypassPermissions");
+  const given = { permissions: "acceptEdits" };
+  expect(claudeOptions(given, { permissions: "ask", questions: "ask" }).permissions).toBe("acceptEdits");
+});
+
+it.each([
+  ["bypassPermissions", { permissions: "ask", questions: "deny" }],
+  ["bypassPermissions", { permissions: "deny", questions: "deny" }],
+  ["dontAsk", { permissions: "ask", questions: "deny" }],
+  ["dontAsk", { permissions: "allow", questions: "ask" }],
+] as const)("refuses mode %s with the policy %j: nobody would ever be asked", (permissions, ask) => {
+  expect(() => claudeOptions({ permissions }, ask)).toThrow(`contradicts --permissions ${permissions}`);
+});
+
+it("refuses a user's MCP server with the name of pawl's own", () => {
+  const root = tempDir("mcp");
+  writeFileSync(join(root, "a.json"), '{"mcpServers":{"pawl":{"command":"x"}}}');
+  expect(() => readMcpServers(["a.json"], root)).toThrow("a.json has a server named pawl");
 });
 
 it("joins the servers of MCP files and names the file that is wrong", () => {

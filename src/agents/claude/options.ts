@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { McpServerConfig, Options, PermissionMode } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
-import type { AgentSpec } from "../../spec.ts";
+import type { AgentSpec, AskSpec } from "../../spec.ts";
+import { PAWL_SERVER } from "./done.ts";
 
 type Effort = NonNullable<Options["effort"]>;
 
@@ -38,6 +39,9 @@ const RESERVED: Readonly<Record<string, string>> = {
   model: "use pawl's own --model",
   "permission-mode": "use pawl's own --permissions",
   "dangerously-skip-permissions": "use pawl's own --permissions",
+  "permission-prompt-tool": "use pawl's own --on-permission",
+  "permission-prompts": "use pawl's own --on-permission",
+  "mcp-config": "use pawl's own --mcp",
   "max-turns": "use pawl's own --max-turns",
   bg: "pawl needs it in the foreground",
   background: "pawl needs it in the foreground",
@@ -87,8 +91,33 @@ function extraArguments(given: readonly string[]): Record<string, string | null>
   return extra;
 }
 
+type Policy = Pick<AskSpec, "permissions" | "questions">;
+const NOBODY_ASKED: Policy = { permissions: "allow", questions: "deny" };
+
+/** Modes in which the program never asks whether it may use a tool. */
+const SILENT_MODES: readonly PermissionMode[] = ["bypassPermissions", "dontAsk"];
+
+function permissionMode(given: PermissionMode | undefined, { permissions, questions }: Policy): PermissionMode {
+  if (given === "dontAsk" && questions === "ask") {
+    throw new UsageError("--questions ask contradicts --permissions dontAsk: the agent would not ask", {
+      hint: "leave one of them out",
+    });
+  }
+  if (permissions === "allow") return given ?? "bypassPermissions";
+  const denied = permissions === "deny" && given === "dontAsk";
+  if (given !== undefined && SILENT_MODES.includes(given) && !denied) {
+    throw new UsageError(
+      `--on-permission ${permissions} contradicts --permissions ${given}: nothing would ever be asked`,
+      {
+        hint: "leave one of them out, or take --permissions default or acceptEdits",
+      },
+    );
+  }
+  return given ?? "default";
+}
+
 /** Throws UsageError for what Claude Code does not support. */
-export function claudeOptions(options: AgentSpec["options"]): ClaudeOptions {
+export function claudeOptions(options: AgentSpec["options"], ask = NOBODY_ASKED): ClaudeOptions {
   const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
     throw new UsageError(`the claude agent has no option ${unknown}`, { hint: `it knows: ${KNOWN.join(", ")}` });
@@ -103,7 +132,7 @@ export function claudeOptions(options: AgentSpec["options"]): ClaudeOptions {
   return {
     tools: options["tools"] === undefined ? undefined : words("tools", options["tools"]),
     maxTurns,
-    permissions: oneOf("permissions", options["permissions"], PERMISSIONS) ?? "bypassPermissions",
+    permissions: permissionMode(oneOf("permissions", options["permissions"], PERMISSIONS), ask),
     plugins: words("plugins", options["plugins"]),
     mcp: words("mcp", options["mcp"]),
     effort: oneOf("effort", options["effort"], EFFORTS),
@@ -112,7 +141,7 @@ export function claudeOptions(options: AgentSpec["options"]): ClaudeOptions {
   };
 }
 
-/** The servers of all files, later ones win. */
+/** The servers of all files, later ones win. Throws UsageError. */
 export function readMcpServers(files: readonly string[], workspace: string): Record<string, McpServerConfig> {
   const servers: Record<string, McpServerConfig> = {};
   for (const file of files) {
@@ -125,6 +154,11 @@ export function readMcpServers(files: readonly string[], workspace: string): Rec
     const found = (content as { mcpServers?: unknown } | null)?.mcpServers;
     if (typeof found !== "object" || found === null) {
       throw new UsageError(`MCP configuration ${file} has no mcpServers`, { hint: '{"mcpServers": {…}}' });
+    }
+    if (Object.hasOwn(found, PAWL_SERVER)) {
+      throw new UsageError(`MCP configuration ${file} has a server named ${PAWL_SERVER}, which is pawl's own`, {
+        hint: "give it another name",
+      });
     }
     Object.assign(servers, found);
   }

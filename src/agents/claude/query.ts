@@ -1,6 +1,9 @@
 /** The arguments of one Claude Code session: what is new, gone on with or rewound, and how it is isolated. */
 import type { Options } from "@anthropic-ai/claude-agent-sdk";
 import type { OpenRequest } from "../../ports.ts";
+import { QUESTION_TOOL } from "./ask-words.ts";
+import type { Asks } from "./ask.ts";
+import { DONE_TOOL, doneServer, PAWL_SERVER } from "./done.ts";
 import type { ClaudeOptions } from "./options.ts";
 import { readMcpServers } from "./options.ts";
 import type { ClaudeProcess } from "./process.ts";
@@ -19,7 +22,7 @@ const DISALLOWED_TOOLS = [
   "RemoteTrigger",
   "Monitor",
   "PushNotification",
-  "AskUserQuestion",
+  QUESTION_TOOL,
   "EnterPlanMode",
   "ExitPlanMode",
   "EnterWorktree",
@@ -52,35 +55,64 @@ interface Parts {
   env: Record<string, string>;
   model: string | undefined;
   process: ClaudeProcess;
+  asks: Asks;
+}
+
+/** Who answers what would prompt a person: nobody, so that it is denied at once, or pawl. */
+function askOptions({ agent: { ask } }: OpenRequest, { options, asks }: Pick<Parts, "options" | "asks">): Options {
+  const asksQuestions = ask.questions === "ask";
+  const disallowedTools = DISALLOWED_TOOLS.filter((name) => !(asksQuestions && name === QUESTION_TOOL));
+  const { tools } = options;
+  return {
+    disallowedTools,
+    ...(tools === undefined ? {} : { tools: asksQuestions ? [...tools, QUESTION_TOOL] : tools }),
+    ...(ask.permissions === "allow" && !asksQuestions
+      ? { permissionPrompts: "none" }
+      : {
+          canUseTool: asks.canUseTool,
+          onElicitation: ({ serverName }) => Promise.resolve(asks.declineForm(serverName)),
+        }),
+  };
+}
+
+/**
+ * Mode and allowed tools go to the program itself: with them in its own options, the SDK prints a warning to the user's
+ * terminal that a callback is not asked about them. The user's further arguments may allow tools under either spelling.
+ */
+function extraArgs({ extra, permissions }: ClaudeOptions): NonNullable<Options["extraArgs"]> {
+  const { allowedTools, "allowed-tools": allowed, ...others } = extra;
+  return {
+    ...others,
+    "permission-mode": permissions,
+    allowedTools: [DONE_TOOL, allowedTools, allowed].filter(Boolean).join(","),
+    // Shows when a message said into a running turn has been taken up.
+    "replay-user-messages": null,
+  };
 }
 
 /** Throws UsageError when a file that the options name cannot be read. */
-export function queryOptions(request: OpenRequest, { start, options, env, model, process }: Parts): Options {
+export function queryOptions(request: OpenRequest, { start, options, env, model, process, asks }: Parts): Options {
   return {
     ...startOptions(start),
     cwd: request.workspace,
     env,
     settingSources: [],
     strictMcpConfig: true,
-    mcpServers: readMcpServers(options.mcp, request.workspace),
+    mcpServers: { ...readMcpServers(options.mcp, request.workspace), [PAWL_SERVER]: doneServer() },
     includePartialMessages: true,
     // What subagents spend is metered too.
     forwardSubagentText: true,
     // A prompt is what pawl composed: no `@file` in it is expanded and no `/command` is run.
     verbatimPrompts: true,
     systemPrompt: { type: "preset", preset: "claude_code", append: request.instructions },
-    permissionMode: options.permissions,
     allowDangerouslySkipPermissions: options.permissions === "bypassPermissions",
-    permissionPrompts: "none",
-    disallowedTools: [...DISALLOWED_TOOLS],
     plugins: options.plugins.map((path) => ({ type: "local", path })),
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...askOptions(request, { options, asks }),
     ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
     ...(options.effort === undefined ? {} : { effort: options.effort }),
     ...(options.bin === undefined ? {} : { pathToClaudeCodeExecutable: options.bin }),
     ...(model === undefined ? {} : { model }),
-    // Shows when a message said into a running turn has been taken up.
-    extraArgs: { ...options.extra, "replay-user-messages": null },
+    extraArgs: extraArgs(options),
     spawnClaudeCodeProcess: (spawnOptions) => process.spawn(spawnOptions),
   };
 }

@@ -3,7 +3,8 @@
  * beyond what a message says.
  */
 import type { SDKAssistantMessageError, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
-import type { AgentEvent } from "../../ports.ts";
+import type { AgentEvent, TurnEnd } from "../../ports.ts";
+import { doneCalls } from "./done.ts";
 import type { Meter } from "./meter.ts";
 import { sumOf } from "./meter.ts";
 import type { ResultSignal } from "./outcome.ts";
@@ -54,6 +55,8 @@ interface TurnView {
 
 export interface TurnReader {
   readonly view: Readonly<TurnView>;
+  /** How the agent said its work stands, by the last call that counts. */
+  call(): TurnEnd["call"];
   take(message: SDKMessage): AgentEvent[];
   /**
    * A message will be said into the turn; `delivered` follows once it is part of a request. False when the turn is
@@ -82,6 +85,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   };
   /** Directives by the uuid of their message; the flag: the program has put it into the conversation. */
   const said = new Map<string, { directive: string; taken: boolean }>();
+  const calls = doneCalls();
   let opened = false;
   let ending = false;
   let mainId = "";
@@ -155,6 +159,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     return blocksOf(message.message.content).flatMap((block): AgentEvent[] => {
       if (block.type === "tool_use" && block.id !== undefined && block.name !== undefined) {
         meter.tool(block.id, block.name);
+        if (main) calls.start(block.id, block.name, block.input);
         return [{ type: "tool-start", id: block.id, name: block.name, input: block.input }, usageEvent()];
       }
       if (!main) return [];
@@ -175,6 +180,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     if (message.parent_tool_use_id === null && message.uuid !== undefined) view.messageId = message.uuid;
     return blocksOf(message.message.content).flatMap((block): AgentEvent[] => {
       if (block.type !== "tool_result" || block.tool_use_id === undefined) return [];
+      calls.end(block.tool_use_id, block.is_error !== true);
       const output = textOf(block.content).slice(0, MAX_TOOL_OUTPUT_CHARS);
       return [{ type: "tool-end", id: block.tool_use_id, ok: block.is_error !== true, output }];
     });
@@ -223,6 +229,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
 
   return {
     view,
+    call: () => calls.last(),
     take(message) {
       switch (message.type) {
         case "stream_event":

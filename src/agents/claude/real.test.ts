@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { play } from "../../../test/contracts/agent.ts";
+import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ScriptedModel } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
@@ -100,10 +100,10 @@ describe("isolation", () => {
     expect(words).not.toMatch(forbidden);
   });
 
-  it("offers only the tools that were asked for", async () => {
+  it("offers only the tools that were asked for, and the one that says how the work stands", async () => {
     await once([{ text: "ok" }], { options: { tools: ["Read", "Write"] } });
     const offered = model.seen.at(-1)?.tools.filter((name) => name !== "DeferredToolPlaceholder");
-    expect(offered?.toSorted()).toEqual(["Read", "Write"]);
+    expect(offered?.toSorted()).toEqual(["Read", "Write", "mcp__pawl__done"]);
   });
 });
 

@@ -10,6 +10,7 @@ import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import { channel } from "../channel.ts";
 import { brief } from "../outcome.ts";
+import { asks as newAsks } from "./ask.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
@@ -40,6 +41,7 @@ interface Setup {
 
 export function claudeSession(request: OpenRequest, { login }: Setup): AgentSession {
   const way = modelWay(request, login);
+  const asks = newAsks(request.agent.ask);
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
   let { model, session } = request;
@@ -52,7 +54,7 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
   let warming: Promise<Launched> | undefined;
 
   async function launch(sdk: Sdk): Promise<Launched> {
-    const options = claudeOptions(request.agent.options);
+    const options = claudeOptions(request.agent.options, request.agent.ask);
     const config = configDirectory(request.home);
     makePrivateDir(config);
     makePrivateDir(temporaryDirectory(request.home));
@@ -62,7 +64,7 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
     const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
     const child = claudeProcess(request);
     const input = channel<SDKUserMessage>();
-    const parts = { start, options, env, model, process: child };
+    const parts = { start, options, env, model, process: child, asks };
     const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });
     const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
     return { live: live({ query, input, process: child, baselines }), notice };
@@ -98,7 +100,7 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
       }
       const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
       current.say(userMessage(uuid, prompt));
-      const events = watch({ live: current, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      const events = watch({ uuid, live: current, asks, reader, meter: spent, limits, signal, usageLimitPrefixes });
       fit = yield* withNotices(events, way);
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
@@ -136,6 +138,7 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
         return "next-turn";
       }
     },
+    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
     async close() {
       closed = true;
       const ahead = await warming?.catch(() => undefined);

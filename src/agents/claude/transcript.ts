@@ -37,7 +37,9 @@ export interface Block {
   text?: string;
   id?: string;
   name?: string;
+  input?: unknown;
   tool_use_id?: string;
+  is_error?: boolean;
 }
 
 export const blocksOf = (content: unknown): Block[] => (Array.isArray(content) ? (content as Block[]) : []);

@@ -5,6 +5,7 @@
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
 import { brief } from "../outcome.ts";
+import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -21,7 +22,9 @@ const LATE_SAY_GRACE_MS = 2_000;
 const MAX_OWN_RETRY_WAIT_MS = 20_000;
 
 interface Watched {
+  uuid: string;
   live: Live;
+  asks: Asks;
   reader: TurnReader;
   meter: Meter;
   limits: TurnLimits;
@@ -43,7 +46,17 @@ interface Deadlines {
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { live, reader, meter, limits, signal } = watched;
+  const { uuid, live, asks } = watched;
+  asks.begin(uuid, () => live.nudge());
+  try {
+    return yield* watchLive(watched);
+  } finally {
+    asks.end();
+  }
+}
+
+async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
+  const { live, asks, reader, meter, limits, signal } = watched;
   const { view } = reader;
   const startedAt = performance.now();
   let stopping: TurnOutcome | undefined;
@@ -51,7 +64,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   let lastSeenAt = startedAt;
   let retryUntil = 0;
   const due: Deadlines = {
-    turn: startedAt + limits.turnTimeoutMs,
+    turn: Infinity,
     idle: Infinity,
     completion: Infinity,
     lateSay: Infinity,
@@ -62,7 +75,6 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
     stopping = outcome;
     reader.refuse();
     due.interrupt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
-    due.turn = Infinity;
     void live.interrupt();
   };
   const end = (): TurnEnd => {
@@ -75,12 +87,16 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
     const usage = settle(meter, { totals: view.totals, baselines: live.baselines });
     if (view.totals !== undefined) live.baselines = [view.totals];
     const { finalText, messageId, contextTokens } = view;
-    return { type: "turn-end", outcome, usage, finalText, call: null, messageId, contextTokens };
+    return { type: "turn-end", outcome, usage, finalText, call: reader.call(), messageId, contextTokens };
   };
 
   for (;;) {
-    // Waiting for a retry that was announced is not silence.
-    due.idle = stopping === undefined ? Math.max(lastSeenAt, retryUntil) + limits.idleTimeoutMs : Infinity;
+    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
+    const timed = stopping === undefined && !asks.isWaiting();
+    const waited = asks.waited();
+    due.turn = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
+    due.idle = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await live.next({
       deadline: Math.min(...Object.values(due)),
       signal: stopping === undefined ? signal : undefined,

@@ -13,6 +13,8 @@ export interface Stage {
   /** Ends the turn with this, whatever is being played. */
   force(outcome: TurnOutcome): void;
   sleep(ms: number): Promise<void>;
+  /** The turn waits for a person until the returned function is called: that time counts for no limit. */
+  hold(): () => void;
   /** Calls it now; a throw is a fate too. */
   run<T>(play: () => T | Promise<T>): Fate<T> | Promise<Fate<T>>;
   /** Yields what is emitted until the turn's fate is known, and returns what `end` makes of it. */
@@ -28,6 +30,11 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   let idle: NodeJS.Timeout | undefined;
   let total: NodeJS.Timeout | undefined;
   let forced: TurnOutcome | undefined;
+  let watching = false;
+  let held = 0;
+  /** Of the turn, not counting what was spent waiting for a person. */
+  let leftMs = limits.turnTimeoutMs;
+  let since = 0;
 
   const force = (outcome: TurnOutcome): void => {
     forced ??= outcome;
@@ -37,17 +44,41 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   const onAbort = (): void => force({ is: "interrupted", by: String(aborted.reason) });
   const watchIdle = (): void => {
     clearTimeout(idle);
+    if (!watching || held > 0) return;
     const afterMs = limits.idleTimeoutMs;
     idle = setTimeout(() => force({ is: "timeout", which: "idle", afterMs }), Math.min(afterMs, MAX_TIMER_MS));
   };
-  const watch = (): void => {
+  const watchTotal = (): void => {
+    if (!watching || held > 0) return;
     const afterMs = limits.turnTimeoutMs;
-    total = setTimeout(() => force({ is: "timeout", which: "turn", afterMs }), Math.min(afterMs, MAX_TIMER_MS));
+    since = performance.now();
+    total = setTimeout(() => force({ is: "timeout", which: "turn", afterMs }), Math.min(leftMs, MAX_TIMER_MS));
+  };
+  const watch = (): void => {
+    watching = true;
+    watchTotal();
     watchIdle();
     if (aborted.aborted) onAbort();
     else aborted.addEventListener("abort", onAbort, { once: true });
   };
+  const hold = (): (() => void) => {
+    held += 1;
+    if (held === 1) {
+      clearTimeout(idle);
+      clearTimeout(total);
+      if (watching) leftMs -= performance.now() - since;
+    }
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      held -= 1;
+      watchTotal();
+      watchIdle();
+    };
+  };
   const close = (): void => {
+    watching = false;
     clearTimeout(idle);
     clearTimeout(total);
     aborted.removeEventListener("abort", onAbort);
@@ -57,9 +88,10 @@ export function stage(limits: TurnLimits, aborted: AbortSignal): Stage {
   return {
     signal: controller.signal,
     force,
+    hold,
     emit(event) {
       queue.push(event);
-      if (idle !== undefined) watchIdle();
+      watchIdle();
       wake?.();
     },
     sleep(ms) {

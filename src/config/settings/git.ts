@@ -1,4 +1,5 @@
 /** Where the work goes. */
+import { z } from "zod";
 import { bytes, count } from "../units.ts";
 import { choice, of, text, yes, type Setting } from "./kinds.ts";
 
@@ -31,17 +32,17 @@ export const GIT_SETTINGS = {
   }),
 
   "branch-prefix": of({
-    schema: text,
+    schema: z.string("must be text").trim().max(100, "must have at most 100 characters"),
     argument: "PREFIX",
     flag: null,
     group: "git",
-    about: "before the words of the goal",
+    about: 'of the run\'s branch, before the words of the goal; "" for none',
   }),
   "commit-title": of({
     schema: text,
     argument: "TEXT",
     flag: null,
     group: "git",
-    about: "first line of commits, with {{iteration}}, {{goal}}, {{verdict}}",
+    about: "first line of commits, with {{iteration}}, {{goal}}, {{verdict}}, {{run}}",
   }),
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,7 +1,10 @@
 /** When a run is done: checks, claims, tasks, and what the prompt says. */
 import { z } from "zod";
 import { bytes, count, duration } from "../units.ts";
-import { check, file, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+import { check, file, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+
+/** Twice this and all other parts fit into one prompt. */
+const MAX_MEMO_BYTES = 64 * 1024;
 
 export const GOAL_SETTINGS = {
   checks: of({
@@ -49,7 +52,7 @@ export const GOAL_SETTINGS = {
     about: "acceptance criterion, beside those listed in the goal (may be repeated)",
   }),
   tasks: of({
-    schema: file,
+    schema: insideFile,
     argument: "FILE",
     bare: "TASKS.md",
     group: "goal",
@@ -64,21 +67,21 @@ export const GOAL_SETTINGS = {
   }),
 
   notes: of({
-    schema: file,
+    schema: insideFile,
     argument: "FILE",
     bare: "NOTES.md",
     group: "prompt",
     about: "notes the agent keeps from iteration to iteration",
   }),
   knowledge: of({
-    schema: file,
+    schema: insideFile,
     argument: "FILE",
     bare: "KNOWLEDGE.md",
     group: "prompt",
     about: "durable knowledge of the project, kept across runs",
   }),
   "memo-size": of({
-    schema: bytes,
+    schema: bytes.refine((size) => size <= MAX_MEMO_BYTES, "must be at most 64KB"),
     argument: "SIZE",
     flag: null,
     group: "prompt",

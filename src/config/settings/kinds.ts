@@ -1,4 +1,5 @@
 /** The kinds of value a setting can have, and what a setting is. */
+import { isAbsolute, normalize } from "node:path";
 import { z } from "zod";
 import { hookEventSchema } from "../../spec.ts";
 import { duration } from "../units.ts";
@@ -32,8 +33,17 @@ export const promise = text
   .max(200, "must have at most 200 characters")
   .regex(/^[^<>\n]+$/, "must be one line without < and >");
 
-/** A path inside the workspace. */
 export const file = text.max(500, "must be a path").regex(/^[^\n\0]+$/, "must be a path");
+
+/** A path inside the workspace. */
+export const insideFile = file.refine(
+  (path) =>
+    !isAbsolute(path) &&
+    !normalize(path)
+      .split("/")
+      .some((part) => part === ".." || /^\.git$/i.test(part)),
+  "must be a file inside the repository",
+);
 
 export const hook = z.strictObject({
   name: text.optional(),

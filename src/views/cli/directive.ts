@@ -10,18 +10,22 @@ import type { RunState } from "../../loop/state.ts";
 import type { Receipt, RunRow } from "../../ports.ts";
 import type { State } from "../../compose.ts";
 import { directiveWords, finalReceipt, type ReceiptState } from "../directive-words.ts";
+import { oneLine } from "../plain.ts";
 import { note, print, printJson } from "./output.ts";
 import { withState } from "./reading.ts";
 import { resolveRun, runsHere } from "./run-id.ts";
 
 const DEFAULT_WAIT_S = 60;
 const MAX_WAIT_S = 86_400;
+/** Without --wait: long enough for a driver that is not busy to answer. */
+const SHORT_WAIT_S = 2;
 const MS_PER_SECOND = 1_000;
+const MAX_HOW_CHARS = 200;
 
 export interface SteerOptions {
   json?: boolean;
-  /** Seconds; true: the default. */
-  wait?: number | true;
+  /** Seconds; true: the default; false: not at all; undefined: shortly. */
+  wait?: number | boolean;
 }
 
 /** The options every steering command has. */
@@ -29,9 +33,10 @@ export function steering(command: Command): Command {
   return command
     .option(
       "--wait [seconds]",
-      `until it is delivered, and for words until they are answered (${DEFAULT_WAIT_S} s)`,
+      `wait until it is delivered, and for words until they are answered (${DEFAULT_WAIT_S} s)`,
       waitTime,
     )
+    .option("--no-wait", `do not wait at all; otherwise ${SHORT_WAIT_S} s for the receipt`)
     .option("--json", "the receipt as one object on stdout");
 }
 
@@ -50,29 +55,55 @@ interface Delivered {
   ended: boolean;
 }
 
+interface About {
+  folded: RunState;
+  queued: readonly Receipt[];
+  driven: boolean;
+}
+
 /** Returns the exit code: 0 when queued, and with `--wait` when it came to its last state in time, else 1. */
 export async function steer(
   asked: string | undefined,
-  wanted: Directive | ((read: { folded: RunState }) => Directive),
+  wanted: Directive | ((about: About) => Directive),
   options: SteerOptions,
 ): Promise<number> {
   return withState(async (state) => {
     const row = await liveRun(state, asked);
     const folded = fold(await state.journal.read(row.run));
     refuseEnded(folded);
-    const directive = typeof wanted === "function" ? wanted({ folded }) : wanted;
-    const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
     const driven = row.owner !== undefined;
-    const waited =
-      options.wait === undefined || !driven
-        ? undefined
-        : await watch(state, { row, receipt, seconds: options.wait === true ? DEFAULT_WAIT_S : options.wait });
-    const result = waited ?? { receipt: "queued" as const, how: null, ended: false };
+    const about = { folded, queued: await state.inbox.queued(row.run), driven };
+    const directive = typeof wanted === "function" ? wanted(about) : wanted;
+    if (!driven) refuseIdle(folded, directive);
+    const receipt = await state.inbox.put(row.run, directive, { source: "cli" });
+    const until = patience(directive, options);
+    const result =
+      until === undefined || !driven
+        ? { receipt: "queued" as const, how: null, ended: false }
+        : await watch(state, { row, receipt, until });
     tell({ row, receipt, result, driven, json: options.json ?? false });
-    const enough = options.wait === undefined || result.receipt === finalReceipt(directive);
-    return enough ? EXIT.ok : EXIT.unverified;
+    if (cameToNothing(result)) return EXIT.unverified;
+    const must = options.wait !== undefined && options.wait !== false;
+    return must && result.receipt !== finalReceipt(directive) ? EXIT.unverified : EXIT.ok;
   });
 }
+
+interface Until {
+  seconds: number;
+  state: ReceiptState;
+}
+
+/** Words for the next prompt are not waited for unless asked: the running turn may take an hour. */
+function patience(directive: Directive, { wait }: SteerOptions): Until | undefined {
+  if (wait === false) return undefined;
+  if (wait === undefined)
+    return directive.kind === "say" && directive.when === "next"
+      ? undefined
+      : { seconds: SHORT_WAIT_S, state: "delivered" };
+  return { seconds: wait === true ? DEFAULT_WAIT_S : wait, state: finalReceipt(directive) };
+}
+
+const cameToNothing = ({ how }: Delivered): boolean => how !== null && /^(not said|too late)/.test(how);
 
 /** Without a name: the one run of this repository that is driven now, else its newest. */
 async function liveRun({ journal }: State, asked: string | undefined): Promise<RunRow> {
@@ -93,19 +124,26 @@ function refuseEnded({ run, outcome }: RunState): void {
   throw new UsageError(`run ${run} has ended: ${outcome.is}`, {
     hint:
       outcome.is === "verified"
-        ? 'it is verified and cannot be reopened; start another with `pawl run "…"`'
-        : `reopen it with \`pawl resume ${run}\``,
+        ? 'it is verified and cannot be reopened; start another: pawl run "…"'
+        : `reopen it first: pawl resume ${run}`,
   });
 }
 
-/** Follows the facts until the directive has come to its last state, the run has ended, or the time is over. */
+/** What is not running cannot be ended; whoever resumes it wants it to go on. */
+function refuseIdle({ run }: RunState, { kind }: Directive): void {
+  if (kind !== "stop" && kind !== "interrupt") return;
+  throw new UsageError(`nobody drives run ${run}: there is nothing to ${kind}`, {
+    hint: `it stays as it is; to go on: pawl resume ${run}`,
+  });
+}
+
+/** Follows the facts until the directive has come that far, the run has ended, or the time is over. */
 async function watch(
   { journal }: State,
-  { row, receipt, seconds }: { row: RunRow; receipt: Receipt; seconds: number },
+  { row, receipt, until }: { row: RunRow; receipt: Receipt; until: Until },
 ): Promise<Delivered> {
-  const last = finalReceipt(receipt.directive);
   const seen: Delivered = { receipt: "queued", how: null, ended: false };
-  const signal = AbortSignal.timeout(seconds * MS_PER_SECOND);
+  const signal = AbortSignal.timeout(until.seconds * MS_PER_SECOND);
   for await (const fact of journal.follow(row.run, { from: row.lastSeq + 1, signal })) {
     if (fact.type === "directive-delivered" && fact.id === receipt.id) {
       seen.receipt = "delivered";
@@ -115,7 +153,7 @@ async function watch(
     } else if (fact.type === "run-end") {
       seen.ended = true;
     }
-    if (seen.receipt === last || seen.ended) break;
+    if (seen.receipt === until.state || seen.ended || cameToNothing(seen)) break;
   }
   return seen;
 }
@@ -131,8 +169,11 @@ interface Told {
 function tell({ row: { run }, receipt, result, driven, json }: Told): void {
   const { id, directive } = receipt;
   if (json) printJson({ v: 1, run, id, directive, receipt: result.receipt, how: result.how, driven });
-  else print(`${id} ${result.receipt}${result.how === null ? "" : ` (${result.how})`}`);
+  else
+    print(`${id} ${result.receipt}${result.how === null ? "" : ` (${oneLine(result.how, { max: MAX_HOW_CHARS })})`}`);
   note(`${run}: ${directiveWords(directive)}`);
-  if (!driven) note(`nobody drives this run now; it is taken up with \`pawl resume ${run}\``);
+  if (!driven) note(`nobody drives this run now; it is taken up with: pawl resume ${run}`);
   else if (result.ended && result.receipt === "queued") note("the run ended before it was delivered");
+  else if (result.receipt === "queued" && directive.kind === "say")
+    note(`not said yet; where it is: pawl steer ${run} --list; to take it back: pawl steer ${run} --cancel ${id}`);
 }

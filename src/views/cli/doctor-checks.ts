@@ -1,5 +1,5 @@
 /** What `pawl doctor` looks at. Every check reads only, and says what to do when it is not content. */
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { claudeLogin } from "../../agents/claude/login.ts";
@@ -8,6 +8,11 @@ import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
 import { runProcess } from "../../platform/process.ts";
+import { clockFinding } from "./doctor-clock.ts";
+import { newerFinding } from "./doctor-newer.ts";
+import { projectFindings } from "./doctor-project.ts";
+import { counted } from "./format.ts";
+import { nearestExisting, unwritable } from "./state-place.ts";
 
 export interface Finding {
   name: string;
@@ -17,7 +22,12 @@ export interface Finding {
   fix?: string;
 }
 
-type Examine = (env: Environment) => Promise<Finding[]>;
+export interface Looking {
+  /** Ask nobody outside this machine. */
+  offline: boolean;
+}
+
+type Examine = (env: Environment, looking: Looking) => Promise<Finding[]>;
 
 const MIN_NODE = [22, 18] as const;
 const MIN_GIT = [2, 36] as const;
@@ -27,12 +37,19 @@ const PRIVATE_MODE = 0o700;
 const MIB = 1024 ** 2;
 const LOW_DISK_MIB = 1_024;
 const NO_DISK_MIB = 100;
-/** A clock before this project began, or far ahead, is wrong. */
-const EARLIEST_MS = Date.UTC(2026, 0, 1);
-const LATEST_MS = Date.UTC(2100, 0, 1);
-const CLOCK_SLACK_MS = 300_000;
 
-export const EXAMINATIONS: readonly Examine[] = [node, git, agent, login, home, disk, journal, fence];
+export const EXAMINATIONS: readonly Examine[] = [
+  node,
+  git,
+  agent,
+  login,
+  home,
+  disk,
+  journal,
+  projectFindings,
+  async (env, looking) => [await newerFinding(env, looking)],
+  fence,
+];
 
 const atLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
   const [a = 0, b = 0] = version.split(".").map(Number);
@@ -112,25 +129,19 @@ async function login(env: Environment): Promise<Finding[]> {
 }
 
 async function home(env: Environment): Promise<Finding[]> {
+  const name = "state";
   const dir = stateDir(env);
-  const existing = nearest(dir);
-  try {
-    accessSync(existing, constants.W_OK | constants.X_OK);
-  } catch {
-    const fix = "set PAWL_HOME to a directory of yours";
-    return [{ name: "state", is: "fail", says: `${existing} cannot be written to`, fix }];
-  }
-  if (existing !== dir) return [{ name: "state", is: "ok", says: `${dir}, made at the first run` }];
-  if (!statSync(dir).isDirectory())
-    return [{ name: "state", is: "fail", says: `${dir} is not a directory`, fix: "set PAWL_HOME to another path" }];
+  const why = unwritable(dir);
+  if (why !== undefined) return [{ name, is: "fail", says: why, fix: "set PAWL_HOME to a directory of yours" }];
+  if (!existsSync(dir)) return [{ name, is: "ok", says: `${dir}, made at the first run` }];
   const mode = statSync(dir).mode & 0o777;
-  if (mode === PRIVATE_MODE) return [{ name: "state", is: "ok", says: `${dir}, private` }];
+  if (mode === PRIVATE_MODE) return [{ name, is: "ok", says: `${dir}, private` }];
   const says = `${dir} has mode ${mode.toString(8)}: others may read prompts and logs`;
-  return [{ name: "state", is: "warn", says, fix: `chmod 700 ${dir}` }];
+  return [{ name, is: "warn", says, fix: `chmod 700 ${dir}` }];
 }
 
 async function disk(env: Environment): Promise<Finding[]> {
-  const { bavail, bsize } = statfsSync(nearest(stateDir(env)));
+  const { bavail, bsize } = statfsSync(nearestExisting(stateDir(env)));
   const free = Math.floor((bavail * bsize) / MIB);
   const is = free < NO_DISK_MIB ? "fail" : free < LOW_DISK_MIB ? "warn" : "ok";
   return [
@@ -145,39 +156,20 @@ async function journal(env: Environment): Promise<Finding[]> {
     const rows = await state.journal.runs();
     const newest = rows.at(-1);
     const last = newest === undefined ? undefined : (await state.journal.read(newest.run)).at(-1);
-    const says = rows.length === 0 ? "no runs yet" : `opens, ${rows.length} runs`;
-    return [clock(last?.at), { name: "journal", is: "ok", says }];
+    const says = rows.length === 0 ? "no runs yet" : `opens, ${counted(rows.length, "run")}`;
+    return [await clockFinding(last?.at), { name: "journal", is: "ok", says }];
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const fix = error.hint ?? "set PAWL_HOME to another directory";
-    return [clock(undefined), { name: "journal", is: "fail", says: error.message, fix }];
+    return [await clockFinding(undefined), { name: "journal", is: "fail", says: error.message, fix }];
   } finally {
     state.close();
   }
 }
 
-function clock(newest: number | undefined): Finding {
-  const now = Date.now();
-  const says = new Date(now).toISOString();
-  const fix = "set the clock, e.g. `timedatectl set-ntp true`";
-  if (now < EARLIEST_MS || now > LATEST_MS) return { name: "clock", is: "fail", says: `${says} cannot be right`, fix };
-  if (newest !== undefined && newest > now + CLOCK_SLACK_MS)
-    return {
-      name: "clock",
-      is: "warn",
-      says: `${says}, but the journal goes on to ${new Date(newest).toISOString()}`,
-      fix,
-    };
-  return { name: "clock", is: "ok", says };
-}
-
 async function fence(): Promise<Finding[]> {
-  const says = "unfenced: the agent and the checks can reach whatever you can";
+  const says = "none yet: the agent and the checks can reach whatever you can";
   return [{ name: "fence", is: "warn", says, fix: "run pawl in a container or a virtual machine" }];
-}
-
-function nearest(path: string): string {
-  return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path));
 }
 
 /** The first line it prints; undefined when it cannot be started or fails. */

@@ -1,17 +1,18 @@
 /** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
-import { styleText } from "node:util";
-import { setFlagsFromString } from "node:v8";
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
+import type { RunFence } from "../../compose/fence.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
-import type { Fact } from "../../events.ts";
 import { drive } from "../../loop/drive.ts";
+import { heldQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Base, Ports, TraceLine } from "../../ports.ts";
 import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
-import { terminalView, type Loudness, type RunView } from "../terminal.ts";
-import { watchSignals } from "./signals.ts";
+import type { Loudness, RunView } from "../terminal.ts";
+import { printFact } from "./print-fact.ts";
+import { runView } from "./run-view.ts";
+import { watchSignals, type SignalWatch } from "./signals.ts";
 
 /** Counted for the summary; a longer diff is told as "at least". */
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
@@ -26,6 +27,8 @@ export interface DriveRequest {
   loudness: Loudness;
   trustPromise: boolean;
   reopen?: { limits: Limits; model?: string };
+  /** Of a run that this process has just begun. */
+  begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]>; fence: RunFence };
 }
 
 /** Returns the exit code. */
@@ -38,20 +41,12 @@ export async function driveHere({
   loudness,
   trustPromise,
   reopen,
+  begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
-  // A driver waits most of the time: a small young generation saves 20 MB and costs nothing that can be measured.
-  setFlagsFromString("--semi-space-growth-factor=1");
-  const composed = await composeForRun({ run, env, state, start });
-  const view = terminalView({
-    write: note,
-    live: process.stderr.isTTY,
-    colour: styleText("red", "x", { stream: process.stderr }) !== "x",
-    loudness: json && loudness !== "verbose" ? "quiet" : loudness,
-    redact: state.redact,
-    now: () => Date.now(),
-  });
-  const signals = watchSignals({ run, inbox: state.inbox, note: (text) => note(`${text}\n`) });
+  const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead, fence: begun?.fence });
+  const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
+  const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   try {
     const ended = await drive({
       run,
@@ -65,7 +60,8 @@ export async function driveHere({
       },
     });
     note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
-    if (ended.outcome === undefined) return ended.paused ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
+    const waits = ended.paused || heldQuestions(ended).length > 0;
+    if (ended.outcome === undefined) return waits ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
     if (!json) process.stdout.write(`${ended.outcome.is} ${branchOf(ended) ?? "(no branch)"}\n`);
     return exitCodeOf(ended.outcome, { trustPromise });
   } finally {
@@ -73,11 +69,6 @@ export async function driveHere({
     signals.close();
     await composed.close();
   }
-}
-
-/** The journal's own schema, one fact a line. */
-export function printFact(fact: Fact): void {
-  process.stdout.write(`${JSON.stringify(fact)}\n`);
 }
 
 const note = (text: string): void => {

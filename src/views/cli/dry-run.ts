@@ -1,28 +1,21 @@
 /** `run --dry-run`: what would happen, to the letter of the first prompt. Nothing is started, written or spent. */
-import { fold } from "../../loop/fold.ts";
-import { joinParts } from "../../loop/prompt.ts";
-import { runRecipe } from "../../recipes/run.ts";
-import { VERSION } from "../../version.ts";
+import { firstPrompt } from "../../compose/first-prompt.ts";
+import { readMemos } from "../../loop/perform-memos.ts";
+import type { Workspace } from "../../ports.ts";
+import { readMemo } from "../../workspace/memo.ts";
 import { plain } from "../plain.ts";
 import { columns } from "./format.ts";
 import { sayLimits } from "./header.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
-export function printDryRun({ spec, base, resolved }: Planned, { json }: { json: boolean }): void {
-  const at = { v: 1, run: spec.run, lane: "main", seq: 0, at: 0, elapsed: 0, epoch: 0, prev: "" } as const;
-  const state = fold([{ ...at, type: "run-start", spec, base, pawl: VERSION }]);
-  const { text, parts } = joinParts(
-    runRecipe.prompt(state, {
-      do: "turn",
-      key: "turn",
-      lane: "main",
-      why: "dry run",
-      iteration: 1,
-      attempt: 1,
-      session: { mode: "new" },
-    }),
-  );
+export async function printDryRun(
+  { spec, base, resolved, tasks }: Planned,
+  { json }: { json: boolean },
+): Promise<void> {
+  const read: Workspace["read"] = async (path, maxBytes, options) =>
+    readMemo(spec.workspace.path, { path, maxBytes, ...options });
+  const { text, parts } = firstPrompt({ spec, base, tasks }, await readMemos(spec, { read }));
   if (json) {
     const { settings, origins } = resolved;
     process.stdout.write(`${JSON.stringify({ v: 1, spec, base, settings, origins, prompt: { text, parts } })}\n`);
@@ -31,6 +24,7 @@ export function printDryRun({ spec, base, resolved }: Planned, { json }: { json:
   const included = parts
     .filter((part) => part.included)
     .map(({ name, bytes, cut }) => `${name} ${bytes}${cut > 0 ? ` (cut ${cut})` : ""}`);
+  const leftOut = parts.filter((part) => !part.included && part.cut > 0).map(({ name, why }) => `${name}: ${why}`);
   const checks = spec.checks.map(({ name, command, required, timeoutMs }) => [
     `  ${name}`,
     plain(command),
@@ -39,8 +33,8 @@ export function printDryRun({ spec, base, resolved }: Planned, { json }: { json:
   const { workspace } = spec;
   process.stdout.write(
     [
-      "settings",
-      settingsTable(resolved, { origin: true }),
+      "settings that are not the default (pawl config show has all)",
+      settingsTable(resolved, { origin: true, changed: true }),
       "",
       `workspace  ${workspace.path}`,
       `commits    ${workspace.commit === "branch" ? `on ${workspace.branch}` : workspace.commit}`,
@@ -50,6 +44,7 @@ export function printDryRun({ spec, base, resolved }: Planned, { json }: { json:
       checks.length === 0 ? "  none: the best outcome is claimed" : columns(checks),
       "",
       `first prompt (bytes: ${included.join(", ")})`,
+      ...(leftOut.length === 0 ? [] : [`left out: ${leftOut.join(", ")}`]),
       "",
       plain(text),
       "",

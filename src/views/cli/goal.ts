@@ -1,45 +1,67 @@
 /** The goal of a run: from the command line, a file, or stdin. */
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { UsageError } from "../../errors.ts";
+import { readTextFile, textOf } from "../../platform/text-file.ts";
 
 /** What a prompt can carry whole; details belong into a file of the repository. */
 const MAX_GOAL_BYTES = 32 * 1024;
 const HINT = 'for example: pawl run "make the tests pass" --check "npm test"';
+const ABOUT = { what: "the goal", maxBytes: MAX_GOAL_BYTES };
+/** A word that can only be meant as the file. */
+const TEXT_FILE = /^\S+\.(?:md|markdown|txt)$/i;
 
 interface Given {
   argument: string | undefined;
   file: string | undefined;
 }
 
-export async function readGoal({ argument, file }: Given): Promise<string> {
+interface Goal {
+  goal: string;
+  goalFile?: string;
+}
+
+export async function readGoal({ argument, file }: Given): Promise<Goal> {
   if (argument !== undefined && file !== undefined) {
     throw new UsageError("the goal is given twice: as an argument and as a file", { hint: "leave one out" });
   }
   if (argument === undefined && file === undefined) throw new UsageError("a run needs a goal", { hint: HINT });
-  const text = argument === "-" ? await readStdin() : (argument ?? readText(file ?? ""));
-  const goal = text.trim();
+  if (argument === "-" || file === "-") return { goal: (await readStdin()).trim() };
+  const path = file ?? meantFile(argument ?? "");
+  if (path !== undefined) return { goal: readTextFile(path, ABOUT).trim(), goalFile: path };
+  const goal = (argument ?? "").trim();
   if (goal === "") throw new UsageError("the goal is empty", { hint: HINT });
   const bytes = Buffer.byteLength(goal);
-  if (bytes <= MAX_GOAL_BYTES) return goal;
+  if (bytes <= MAX_GOAL_BYTES) return { goal };
   throw new UsageError(`the goal has ${bytes} bytes, at most ${MAX_GOAL_BYTES} fit into a prompt`, {
     hint: "put the details into a file of the repository and name it in the goal",
   });
 }
 
-function readText(file: string): string {
+/** A text file that is named instead of a goal is read; any other path is no goal. */
+function meantFile(argument: string): string | undefined {
+  if (TEXT_FILE.test(argument)) return argument;
+  const found = /\s/.test(argument) ? undefined : pathLike(argument);
+  if (found === undefined) return undefined;
+  throw new UsageError(`${argument} is a ${found}, not a goal`, {
+    hint: found === "file" ? `pawl run -f ${argument} reads the goal from it` : HINT,
+  });
+}
+
+function pathLike(argument: string): "file" | "directory" | undefined {
   try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    throw new UsageError(`the goal cannot be read: ${(cause as Error).message}`, { cause });
+    return statSync(argument).isDirectory() ? "directory" : "file";
+  } catch {
+    return undefined;
   }
 }
 
 async function readStdin(): Promise<string> {
-  let text = "";
-  process.stdin.setEncoding("utf8");
-  for await (const chunk of process.stdin) {
-    text += String(chunk);
-    if (text.length > MAX_GOAL_BYTES * 2) break;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_GOAL_BYTES) break;
   }
-  return text;
+  return textOf(Buffer.concat(chunks), { ...ABOUT, path: "stdin" });
 }

@@ -5,14 +5,16 @@ import { dollars, duration } from "./format.ts";
 
 const MAX_GOAL_CHARS = 200;
 
-export function header(spec: RunSpec): string {
+export function header(spec: RunSpec, { goalFile }: { goalFile?: string } = {}): string {
   const { workspace, checks } = spec;
   const commits = { branch: `branch ${workspace.branch}`, current: "the current branch", none: "no commits" };
   const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
   return [
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
-    `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
+    ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
+    `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
     "  unfenced: the agent and the checks run with your rights",
+    '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',
   ].join("\n");
 }
 

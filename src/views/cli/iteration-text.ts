@@ -1,6 +1,6 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
-import { outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { columns, duration } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
@@ -19,12 +19,15 @@ export function overviewText(view: IterationView): string {
   const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
   return sections([
     `Iteration ${view.iteration} of ${view.run}`,
+    view.criteria.length === 0
+      ? ""
+      : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
       const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
       const said = plain(end.text).trim();
-      return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${end.claim?.is === "done" ? ", claims to be done" : ""}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
+      return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${claimWords(end.claim)}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
     change === null
       ? ""
@@ -32,12 +35,20 @@ export function overviewText(view: IterationView): string {
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,
+    tasksText(view),
     decision === null ? "" : decisionText(decision),
     accepted === null
       ? ""
       : `Handed over: ${accepted.commit ?? "nothing committed"}${accepted.branch === null ? "" : ` on ${short(accepted.branch)}`}`,
     restored === null ? "" : `Restored: snapshot ${restored.to}; what was there is ${short(restored.salvage)}`,
   ]);
+}
+
+function tasksText({ tasks }: IterationView): string {
+  if (tasks === null) return "";
+  const settled = tasks.tasks.filter(({ is }) => is === "done" || is === "skipped").length;
+  const noticed = tasks.suspicions.map((text) => `\n  noticed: ${short(text)}`).join("");
+  return `Tasks: ${settled} of ${tasks.tasks.length} ticked${noticed}`;
 }
 
 export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"decision-made">): string {
@@ -49,12 +60,12 @@ export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"d
   ].join("\n");
 }
 
-/** The manifest: what was included and what was left out. */
+/** The manifest: what was included, what was left out, and why. */
 export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
-  const rows = prompt.parts.map(({ name, bytes, cut, included }) => [
+  const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
     name,
-    included ? `${bytes} bytes` : cut > 0 ? "left out" : "empty",
-    cut > 0 ? `${cut} bytes cut` : "",
+    included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
+    cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,
   ]);
   return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
 }

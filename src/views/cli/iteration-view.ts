@@ -1,6 +1,7 @@
 /** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
+import { criteriaOf, type CriterionView } from "../criteria.ts";
 
 interface TurnView {
   start: FactOf<"turn-start">;
@@ -11,8 +12,11 @@ export interface IterationView {
   v: 1;
   run: string;
   iteration: number;
+  criteria: CriterionView[];
   turns: TurnView[];
   change: FactOf<"change-recorded"> | null;
+  /** As the agent left them, where it changed them. */
+  tasks: FactOf<"tasks-recorded"> | null;
   checks: FactOf<"check-end">[];
   failure: FactOf<"failure-recorded"> | null;
   decision: FactOf<"decision-made"> | null;
@@ -41,8 +45,10 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     v: 1,
     run,
     iteration,
+    criteria: facts[0]?.type === "run-start" ? criteriaOf(facts[0]) : [],
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
+    tasks: mine(ofType(facts, "tasks-recorded")).findLast(({ by }) => by === "agent") ?? null,
     checks: mine(ofType(facts, "check-end")),
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,

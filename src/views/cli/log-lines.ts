@@ -1,4 +1,5 @@
 /** Facts and trace of a run as one stream in the order of time: what there is, then what comes. */
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { State } from "../../compose.ts";
 import type { Fact } from "../../events.ts";
 import type { TraceLine } from "../../ports.ts";
@@ -18,23 +19,56 @@ export interface LogRequest {
 /** How long the stream's last lines may come after the fact that ended the run: it is committed in groups. */
 const LAST_LINES_MS = 300;
 
+/** Facts and trace are written by two hands: so long is waited for the other before lines are put in order. */
+const REORDER_MS = 100;
+
+const LINES_AT_ONCE = 200;
+
 export interface Past {
-  lines: LogLine[];
+  /** Read piece by piece while they are shown. */
+  lines: AsyncIterable<LogLine>;
   /** Where the future begins. */
   after: { seq: number; n: number };
   ended: boolean;
 }
 
-export async function pastLines({ journal, trace }: State, request: LogRequest): Promise<Past> {
+/** `from`: the first fact that is wanted, with what the agent said since. */
+export function pastLines(
+  { trace }: State,
+  { request, facts, from = 0 }: { request: LogRequest; facts: readonly Fact[]; from?: number },
+): Past {
   const { run, turn } = request;
-  const facts = await journal.read(run);
-  const lines = request.trace ? await trace.read(run, turn === undefined ? {} : { turn }) : [];
   const last = facts.findLast(({ type }) => type === "run-end" || type === "run-reopened");
+  const newest = trace.newest(run);
+  const since = facts.find(({ seq }) => seq >= from)?.at ?? Number.POSITIVE_INFINITY;
+  const wanted = facts.filter((fact) => fact.seq >= from);
   return {
-    lines: merged(request.facts ? ofTurn(facts.map(ofFact), turn) : [], lines.map(ofTrace)),
-    after: { seq: facts.at(-1)?.seq ?? -1, n: lines.at(-1)?.n ?? 0 },
+    lines: paced(
+      merged(
+        request.facts ? ofTurn(wanted.map(ofFact), turn) : [],
+        request.trace && wanted.length > 0 ? traced(trace.scan(run, { turn }), { newest, since }) : [],
+      ),
+    ),
+    after: { seq: facts.at(-1)?.seq ?? -1, n: newest },
     ended: last?.type === "run-end",
   };
+}
+
+/** So that a reader who has left (`| head`) is noticed before the last line. */
+async function* paced(lines: Iterable<LogLine>): AsyncIterable<LogLine> {
+  let n = 0;
+  for (const line of lines) {
+    yield line;
+    n += 1;
+    if (n % LINES_AT_ONCE === 0) await immediate();
+  }
+}
+
+function* traced(
+  lines: ReturnType<State["trace"]["scan"]>,
+  { newest, since }: { newest: number; since: number },
+): Iterable<LogLine> {
+  for (const line of lines) if (line.n <= newest && line.line.at >= since) yield ofTrace(line);
 }
 
 /** Yields from `after` on until the run ends or the signal is aborted. */
@@ -64,8 +98,14 @@ export async function* comingLines(
   const trace = request.trace ? pump(followTrace(state, { run, from: after.n + 1, signal: over.signal })) : undefined;
   try {
     while (pumps.open > 0 || waiting.length > 0) {
-      for (const line of waiting.splice(0)) if (turn === undefined || line.turn === turn) yield line;
+      const some = waiting.splice(0);
+      const inOrder = merged(
+        some.filter((line) => line.is === "fact"),
+        some.filter((line) => line.is === "trace"),
+      );
+      for (const line of inOrder) if (turn === undefined || line.turn === turn) yield line;
       if (pumps.open > 0 && waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      if (pumps.open > 0) await sleep(REORDER_MS, undefined, { signal: over.signal }).catch(() => undefined);
     }
     await Promise.all([facts, trace]);
   } finally {
@@ -105,16 +145,14 @@ const ofTurn = (lines: LogLine[], turn: number | undefined): LogLine[] =>
   turn === undefined ? lines : lines.filter((line) => line.turn === turn);
 
 /** Both are in order already; at the same moment the fact comes first. */
-function merged(facts: readonly LogLine[], trace: readonly LogLine[]): LogLine[] {
-  const lines: LogLine[] = [];
+function* merged(facts: readonly LogLine[], trace: Iterable<LogLine>): Iterable<LogLine> {
   let at = 0;
-  for (const fact of facts) {
-    for (; at < trace.length; at += 1) {
-      const line = trace[at];
-      if (line === undefined || line.at >= fact.at) break;
-      lines.push(line);
+  for (const line of trace) {
+    for (let fact = facts[at]; fact !== undefined && fact.at <= line.at; fact = facts[at]) {
+      yield fact;
+      at += 1;
     }
-    lines.push(fact);
+    yield line;
   }
-  return [...lines, ...trace.slice(at)];
+  yield* facts.slice(at);
 }

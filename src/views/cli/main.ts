@@ -1,13 +1,31 @@
 #!/usr/bin/env node
 /**
- * Entry of `pawl`: switches the compile cache on before anything worth caching is loaded. In a folder of the user's own:
- * Node's usual place is below the shared temporary directory, where somebody else could have put code into it first.
+ * Entry of `pawl`: refuses a Node that is too old in one line, and sets what must be set before anything is loaded. The
+ * compile cache is in a folder of the user's own: Node's usual place is below the shared temporary directory, where
+ * somebody else could have put code into it first.
  */
-import { enableCompileCache } from "node:module";
+import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 
-const cacheHome = process.env["XDG_CACHE_HOME"] ?? "";
-enableCompileCache(join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), ".cache"), "pawl", "compiled"));
-const { main } = await import("./program.ts");
-process.exitCode = await main(process.argv.slice(2));
+// A driver waits most of the time: a young generation that stays small from the start saves some 15 MB.
+setFlagsFromString("--semi-space-growth-factor=1");
+
+const MIN_NODE = [22, 18] as const;
+const EXIT_USAGE = 2;
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
+  process.stderr.write(
+    `pawl: this is Node ${process.versions.node}; at least ${MIN_NODE.join(".")} is needed\n      install a newer one, e.g. from nodejs.org\n`,
+  );
+  process.exitCode = EXIT_USAGE;
+} else {
+  const cacheHome = process.env["XDG_CACHE_HOME"] ?? "";
+  nodeModule.enableCompileCache(
+    join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), ".cache"), "pawl", "compiled"),
+  );
+  const { main } = await import("./program.ts");
+  process.exitCode = await main(process.argv.slice(2));
+}

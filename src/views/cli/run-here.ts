@@ -1,18 +1,25 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { openDriverState, type Environment } from "../../compose.ts";
+import { openDriverState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
+import type { RunFence } from "../../compose/fence.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
-import { createWorktree } from "../../workspace/worktrees.ts";
 import type { Loudness } from "../terminal.ts";
-import { driveHere, printFact } from "./drive.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
+import { oneLine } from "../plain.ts";
+import { printFact } from "./print-fact.ts";
 import type { Flags } from "./setting-options.ts";
+import { inPlace } from "./in-place.ts";
+import { watchSignals } from "./signals.ts";
 import { begin, planRun, type Planned } from "./start-run.ts";
+
+const MAX_WARNING_CHARS = 300;
 
 export interface RunRequest {
   goal: string;
+  /** The file it was read from. */
+  goalFile?: string;
   flags: Flags;
   env: Environment;
   cwd: string;
@@ -27,20 +34,23 @@ export async function runHere(request: RunRequest): Promise<number> {
   const { env, worktree, json, loudness } = request;
   const planned = await planRun({ ...request, elsewhere: worktree !== undefined });
   if (request.dryRun) {
-    printDryRun(planned, { json });
+    await printDryRun(planned, { json });
     return EXIT.ok;
   }
   const state = await openDriverState(env);
   try {
-    const placed = worktree === undefined ? planned : await inWorktree(planned, { worktree, stateDir: state.dir, env });
-    const { spec, resolved } = placed;
-    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
+    const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
+    const { spec } = place.planned;
+    for (const warning of place.warnings)
+      process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
+    const lock = await place.orUndo(() =>
+      lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() }),
+    );
     try {
-      await begin(state, placed);
+      await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
-      else if (loudness !== "quiet") process.stderr.write(`${header(spec)}\n`);
-      const trustPromise = resolved.settings["trust-promise"];
-      return await driveHere({ run: spec.run, start: placed, env, state, json, loudness, trustPromise });
+      else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
+      return await driveNew(place.planned, { ...request, state });
     } finally {
       lock.release();
     }
@@ -49,16 +59,26 @@ export async function runHere(request: RunRequest): Promise<number> {
   }
 }
 
-interface Place {
-  worktree: string | true;
-  stateDir: string;
-  env: Environment;
-}
-
-async function inWorktree(planned: Planned, { worktree, stateDir, env }: Place): Promise<Planned> {
-  const { spec } = planned;
-  const { repository } = spec.workspace;
-  const name = worktree === true ? spec.run : worktree;
-  const made = await createWorktree({ repository, stateDir, environment: env, name });
-  return { ...planned, spec: { ...spec, workspace: { ...spec.workspace, path: made.path } } };
+/** The agent's program is started first: what driving needs is loaded while that starts. */
+async function driveNew(
+  { spec, base, resolved }: Planned,
+  { env, state, json, loudness }: RunRequest & { state: State },
+): Promise<number> {
+  const { run } = spec;
+  const start = { spec, base };
+  const signals = watchSignals({ run, inbox: state.inbox });
+  const begun = { run, env, state, start };
+  let fence: RunFence | undefined;
+  let ahead: Awaited<ReturnType<typeof startAhead>> | undefined;
+  try {
+    fence = await runFence(begun);
+    ahead = await startAhead(begun, { fence });
+    const { driveHere } = await import("./drive.ts");
+    const trustPromise = resolved.settings["trust-promise"];
+    return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead, fence } });
+  } finally {
+    await ahead?.session.close();
+    await fence?.close();
+    signals.close();
+  }
 }

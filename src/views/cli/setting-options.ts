@@ -1,7 +1,9 @@
 /** The settings as options of a command: the same table as `pawl.yaml`, so that a flag and a key never differ. */
 import { Option, type Command } from "commander";
-import { DEFAULTS, flagOf, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import { z } from "zod";
+import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
 import { sayDuration } from "../../config/units.ts";
+import { UsageError } from "../../errors.ts";
 
 const GROUPS: Readonly<Record<Setting["group"], string>> = {
   goal: "When it is done:",
@@ -17,18 +19,33 @@ const GROUPS: Readonly<Record<Setting["group"], string>> = {
 /** What was typed, by setting; parsed and checked with all other sources later. */
 export type Flags = Partial<Record<SettingName, unknown>>;
 
-export function addSettings(command: Command, names: readonly SettingName[]): void {
+/** Said with switches of their own. */
+const BY_SWITCH: ReadonlySet<SettingName> = new Set(["commit", "agent-args"]);
+/** Those `pawl run` has a flag for. */
+export const RUN_SETTINGS = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name));
+
+interface Shown {
+  /** The heading in the help; otherwise the setting's own. */
+  group?: string;
+  hidden?: boolean;
+}
+
+export function addSettings(
+  command: Command,
+  names: readonly SettingName[],
+  { group, hidden = false }: Shown = {},
+): void {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
     const flag = flagOf(name);
     if (flag === null) continue;
     const argument = argumentOf(setting);
     const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(
-      GROUPS[setting.group],
+      group ?? GROUPS[setting.group],
     );
     if (setting.repeated === true)
       option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
-    command.addOption(option);
+    command.addOption(hidden ? option.hideHelp() : option);
   }
 }
 
@@ -44,9 +61,19 @@ export function flagsOf(command: Command, names: readonly SettingName[]): Flags 
       const flag = flagOf(name);
       const value = flag === null ? undefined : given[new Option(`--${flag}`).attributeName()];
       const { bare }: Setting = SETTINGS[name];
+      refuseSwallowed(command, flag, value);
       return value === undefined ? [] : [[name, value === true && bare !== undefined ? bare : value]];
     }),
   );
+}
+
+/** `--check --max-cost 5` takes the flag for the command. */
+function refuseSwallowed(command: Command, flag: string | null, value: unknown): void {
+  const last: unknown = Array.isArray(value)
+    ? value.find((one) => command.options.some(({ long }) => long === one))
+    : value;
+  if (typeof last !== "string" || !command.options.some(({ long }) => long === last)) return;
+  throw new UsageError(`--${flag} needs a value, not ${last}`, { hint: `for example: --${flag} … ${last} …` });
 }
 
 function sayDefault(name: SettingName): string {
@@ -59,6 +86,28 @@ function sayDefault(name: SettingName): string {
 export function sayValue(name: SettingName, value: unknown): string {
   const setting: Setting = SETTINGS[name];
   if (typeof value === "number" && setting.argument === "TIME") return value === 0 ? "0" : sayDuration(value);
-  if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ");
+  if (typeof value === "number" && setting.argument === "SIZE") return sayBytes(value);
+  if (Array.isArray(value)) return value.map(sayOne).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A check as it is written on the command line. */
+function sayOne(one: unknown): string {
+  if (typeof one === "string") return one;
+  const { name, run, ...more } = one as { name?: string; run?: string };
+  if (run === undefined || Object.keys(more).length > 0) return JSON.stringify(one);
+  return name === undefined ? run : `${name}=${run}`;
+}
+
+const KIB = 1024;
+function sayBytes(bytes: number): string {
+  if (bytes % KIB ** 2 === 0) return `${bytes / KIB ** 2}MB`;
+  return bytes % KIB === 0 ? `${bytes / KIB}KB` : String(bytes);
+}
+
+/** The words a flag takes, where they are fixed; else none. */
+export function choicesOf(flag: string): string[] {
+  const name = SETTING_NAMES.find((one) => flagOf(one) === flag);
+  const schema = name === undefined ? undefined : SETTINGS[name].schema;
+  return schema instanceof z.ZodEnum ? schema.options.map(String) : [];
 }

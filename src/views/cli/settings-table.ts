@@ -5,8 +5,16 @@ import { plain } from "../plain.ts";
 import { columns } from "./format.ts";
 import { sayValue } from "./setting-options.ts";
 
-export function settingsTable({ settings, origins }: Resolved, { origin }: { origin: boolean }): string {
-  const rows = SETTING_NAMES.map((name) => {
+interface Shown {
+  /** Where each comes from, too. */
+  origin: boolean;
+  /** Leave out what is at its default. */
+  changed?: boolean;
+}
+
+export function settingsTable({ settings, origins }: Resolved, { origin, changed = false }: Shown): string {
+  const names = SETTING_NAMES.filter((name) => !changed || (origins[name]?.from ?? "default") !== "default");
+  const rows = names.map((name) => {
     const value = settings[name];
     const unset = value === undefined || (Array.isArray(value) && value.length === 0);
     const cells = [name, unset ? "-" : plain(sayValue(name, value)).replaceAll("\n", " ")];

@@ -9,7 +9,6 @@ import { sweep } from "../../platform/sweep.ts";
 interface Watched {
   run: string;
   inbox: Inbox;
-  note: (text: string) => void;
 }
 
 export interface SignalWatch {
@@ -20,7 +19,7 @@ export interface SignalWatch {
   close(): void;
 }
 
-export function watchSignals({ run, inbox, note }: Watched): SignalWatch {
+export function watchSignals({ run, inbox }: Watched): SignalWatch {
   const controller = new AbortController();
   const goOn = `go on later with: pawl resume ${run}`;
   let presses = 0;
@@ -61,4 +60,8 @@ export function watchSignals({ run, inbox, note }: Watched): SignalWatch {
       process.off("SIGHUP", onTerminate);
     },
   };
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

@@ -7,12 +7,13 @@ import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
 import { fenceHosts, fenceKind } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
+import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
 import { commandExists } from "../../checks/command-words.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
-import type { NewFact } from "../../events.ts";
+import type { NewFact, Task } from "../../events.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { configDir, stateDir } from "../../platform/paths.ts";
 import type { Base, Redact } from "../../ports.ts";
@@ -25,6 +26,8 @@ import { isWithin, userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
+import { taskFile } from "./task-file.ts";
+import { refuseUnwritable } from "./state-place.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -34,6 +37,10 @@ export interface Planned {
   spec: RunSpec;
   base: Base;
   resolved: Resolved;
+  /** In tasks mode. */
+  tasks?: Task[];
+  /** The branch as it would be named now: another run may have taken the name meanwhile. */
+  branchNow: () => Promise<string | undefined>;
 }
 
 interface PlanRequest {
@@ -43,20 +50,40 @@ interface PlanRequest {
   cwd: string;
   /** The run works in a worktree of its own, so the state of this one does not matter. */
   elsewhere: boolean;
+  /** What a program brings itself. */
+  own?: OwnParts;
 }
 
-export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest): Promise<Planned> {
-  const resolved = resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
-  const { settings } = resolved;
-  warmAgent(settings.agent);
+export interface OwnParts {
+  /** Whether settings files and PAWL_… variables count. */
+  config: boolean;
+  /** Name of the program's agent; then nothing is asked of the machine's. */
+  agent?: string;
+  /** Names of those of the checks that the program judges itself. */
+  checks: readonly string[];
+}
+
+export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanRequest): Promise<Planned> {
+  const given =
+    own?.config === false
+      ? resolveSettings({ flags, env: {}, repository: undefined, userDir: undefined })
+      : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+  if (elsewhere) refuseWithWorktree(given);
+  const template = readTemplate(given, { cwd });
+  if (own?.agent === undefined) warmAgent(given.settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
+  const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
+  const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
+  const { settings } = resolved;
   const base = baseOf(facts);
   refuseStateInside(facts, stateDir(env));
   if (!elsewhere) refuseInProgress(facts);
-  const isClean = elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env });
+  const isClean =
+    elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env, memos: memosOf(resolved) });
   // Looked at together; what is told is the first in this order.
-  const [, branch] = await inOrder([isClean, branchFor(resolved, { goal, facts, env })] as const);
-  const spec = toRunSpec(resolved, {
+  const branchNow = (): Promise<string | undefined> => branchFor(resolved, { goal, facts, env });
+  const [, branch] = await inOrder([isClean, branchNow()] as const);
+  const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
     repository: facts.topLevel,
@@ -64,18 +91,48 @@ export async function planRun({ goal, flags, env, cwd, elsewhere }: PlanRequest)
     branch,
     fence: await fenceKind(settings.fence),
     hosts: fenceHosts(settings.network, settings["allow-host"]),
+    ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
       redact: makeRedact({ environment: env }),
     }),
   });
+  const spec = own === undefined ? planned : withOwn(planned, own);
+  refuseTemplates({ spec, base });
+  refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
-  await checkAgent(spec.agent, env);
+  if (own?.agent === undefined) await checkAgent(spec, env);
   refuseMissingCommands(spec, env);
+  refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
-  return { spec, base, resolved };
+  return { spec, base, resolved, branchNow, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
 }
+
+function withOwn(spec: RunSpec, { agent, checks }: OwnParts): RunSpec {
+  return {
+    ...spec,
+    agent: { ...spec.agent, name: agent ?? spec.agent.name },
+    checks: spec.checks.map((check) => (checks.includes(check.name) ? { ...check, kind: "custom" } : check)),
+  };
+}
+
+/** A worktree begins at the last commit and has a branch of its own. */
+function refuseWithWorktree({ settings, origins }: Resolved): void {
+  if (settings.commit !== "branch") {
+    throw new UsageError(`a worktree has a branch of its own, and commit is ${settings.commit}`, {
+      hint: `commit: ${origins.commit?.where ?? "default"}; leave one of the two out`,
+    });
+  }
+  if (settings["allow-dirty"] && origins["allow-dirty"]?.from === "flag") {
+    throw new UsageError("--worktree contradicts --allow-dirty: a worktree begins at the last commit", {
+      hint: "leave --allow-dirty out: what is uncommitted here stays here",
+    });
+  }
+}
+
+const memosOf = ({ settings: s }: Resolved): string[] =>
+  [s.tasks, s.notes, s.knowledge].filter((file) => file !== undefined);
 
 /** Like Promise.all, but it is the first of the list that rejects and not the fastest. */
 async function inOrder<A, B>([a, b]: readonly [Promise<A> | undefined, Promise<B>]): Promise<[A | undefined, B]> {
@@ -111,9 +168,10 @@ function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
 
 async function refuseDirty(
   { topLevel }: RepositoryFacts,
-  { base, env }: { base: Base; env: Environment },
+  { base, env, memos }: { base: Base; env: Environment; memos: readonly string[] },
 ): Promise<void> {
-  const paths = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
+  const found = await uncommitted({ cwd: topLevel, environment: env, commit: base.commit });
+  const paths = found.filter((path) => !memos.includes(path));
   if (paths.length === 0) return;
   const names = paths.slice(0, SHOWN_PATHS).map((path) => oneLine(path, { max: MAX_PATH_CHARS }));
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
@@ -135,7 +193,8 @@ async function branchFor(
   if (settings.branch !== undefined) return await freeBranch(checkedBranch(settings.branch), { facts, env });
   // A branch is pushed and shown: a secret in the goal is not for its name.
   const words = makeRedact({ environment: env })(goal);
-  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env });
+  const prefix = settings["branch-prefix"];
+  return await freeBranchName(branchSlug(words), { repository: facts.topLevel, environment: env, prefix });
 }
 
 /** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */
@@ -149,22 +208,36 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 }
 
 /** The journal masks secrets, so a command with one in it could not be run again. */
-function refuseSecrets({ checks, agent }: RunSpec, redact: Redact): void {
+function refuseSecrets({ checks, hooks, agent }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
   const check = checks.find(({ command }) => masked(command));
-  if (check === undefined && !masked(agent.options)) return;
+  const hook = hooks.find(({ command }) => masked(command));
+  if (check === undefined && hook === undefined && !masked(agent.options)) return;
+  const where = check !== undefined ? "a check's command holds" : "a hook's command holds";
   throw new UsageError(
-    `${check === undefined ? "the agent's options hold" : "a check's command holds"} a secret, which pawl never writes down`,
+    `${check === undefined && hook === undefined ? "the agent's options hold" : where} a secret, which pawl never writes down`,
     {
       hint: "put it into a variable and pass that with --env NAME",
     },
   );
 }
 
-function refuseMissingCommands({ checks, environment, workspace, run }: RunSpec, env: Environment): void {
+function refuseMissingCommands({ checks, hooks, environment, workspace, run }: RunSpec, env: Environment): void {
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
-  const missing = checks.find(({ command }) => !commandExists(command, { env: checkEnv, cwd: workspace.path }));
+  const isMissing = ({ command }: { command: string }): boolean =>
+    !commandExists(command, { env: checkEnv, cwd: workspace.path });
+  const missing = checks.filter(({ kind }) => kind === "command").find(isMissing);
+  const hook = hooks.find(isMissing);
+  if (missing === undefined && hook !== undefined) {
+    const command = oneLine(hook.command, { max: MAX_PATH_CHARS });
+    throw new UsageError(
+      `hook ${oneLine(hook.name, { max: MAX_PATH_CHARS })}: not found or not executable: ${command}`,
+      {
+        hint: "hooks run in the repository's top level with your PATH; `chmod +x` makes a script executable",
+      },
+    );
+  }
   if (missing === undefined) return;
   throw new UsageError(
     `check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`,

@@ -1,5 +1,6 @@
 /** What a run is doing right now, from its facts and whether its driver lives. Pure. */
-import type { Fact, Outcome } from "../../events.ts";
+import type { Fact, FactOf, Outcome } from "../../events.ts";
+import { heldQuestions, openQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { oneLine } from "../plain.ts";
 import { duration, moment } from "./format.ts";
@@ -11,6 +12,8 @@ export type Phase =
   | { is: "not-driven"; openTurn: number | null }
   | { is: "waiting"; reason: string; until: number | null }
   | { is: "paused" }
+  /** The run waits for a person. */
+  | { is: "asking"; question: string }
   /** Wall clock of the start, ms. */
   | { is: "turn"; turn: number; attempt: number; since: number }
   | { is: "checking"; check: string; since: number }
@@ -24,36 +27,53 @@ export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fa
   if (!driven) return { is: "not-driven", openTurn: open?.turn ?? null };
   if (open !== undefined) return { is: "turn", turn: open.turn, attempt: open.attempt, since: open.at };
   if (wait !== undefined) {
-    const until = wait.until ?? (wait.untilElapsed === null ? null : wait.at + (wait.untilElapsed - wait.elapsed));
-    return { is: "waiting", reason: wait.reason, until };
+    return { is: "waiting", reason: wait.reason, until: waitEnd(wait) };
   }
+  const [asking] = heldQuestions(state);
+  if (asking !== undefined) return { is: "asking", question: asking.question };
   const check = facts.findLast((fact) => fact.type === "check-start" || fact.type === "check-end");
   if (check?.type === "check-start" && check.epoch === state.epoch)
     return { is: "checking", check: check.check, since: check.at };
   return state.paused ? { is: "paused" } : { is: "between" };
 }
 
+/** The agent waits inside its turn. */
+function asks(state: RunState): string {
+  const open = openQuestions(state).map(({ question }) => question);
+  return open.length === 0 ? "" : `, waiting for a person (${open.join(", ")})`;
+}
+
+/** Wall clock, ms; null: without an end of its own. */
+export function waitEnd({ until, untilElapsed, at, elapsed }: FactOf<"wait-start">): number | null {
+  return until ?? (untilElapsed === null ? null : at + (untilElapsed - elapsed));
+}
+
 export function phaseWords(phase: Phase, state: RunState, { now }: { now: number }): string {
   const max = state.limits.iterations;
   const { iteration } = mainLane(state);
   const where =
-    iteration === 0 ? "starting" : `driving, iteration ${iteration}${max === undefined ? "" : ` of ${max}`}`;
+    iteration === 0 ? "starting" : `working, iteration ${iteration}${max === undefined ? "" : ` of ${max}`}`;
   const then = state.stop === "after" ? ", stopping after it" : state.paused ? ", pausing after it" : "";
   switch (phase.is) {
     case "ended":
       return `ended: ${phase.outcome.is} (${oneLine(phase.outcome.reason, { max: MAX_REASON_CHARS })})`;
     case "not-driven":
       return phase.openTurn === null
-        ? "not driven: nobody works on it"
-        : `not driven: its owner died during turn ${phase.openTurn}`;
+        ? "not driven: no process works on it now"
+        : `not driven: its process died during turn ${phase.openTurn}`;
     case "waiting": {
-      const until = phase.until === null ? "" : ` until ${moment(phase.until, { now })}`;
+      const until =
+        phase.until === null
+          ? ""
+          : ` until ${moment(phase.until, { now })} (${duration(Math.max(0, phase.until - now))} left)`;
       return `waiting${until}: ${oneLine(phase.reason, { max: MAX_REASON_CHARS })}`;
     }
     case "paused":
       return "paused";
+    case "asking":
+      return `waiting for a person: ${phase.question}`;
     case "turn":
-      return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${then}`;
+      return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${asks(state)}${then}`;
     case "checking":
       return `${where}, check ${oneLine(phase.check, { max: MAX_REASON_CHARS })} running for ${duration(now - phase.since)}${then}`;
     case "between":

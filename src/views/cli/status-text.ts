@@ -1,48 +1,65 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
-import { directiveWords } from "../directive-words.ts";
 import { oneLine } from "../plain.ts";
+import { questionText } from "../question-words.ts";
+import { directiveCells } from "./directive-view.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
 import type { StatusView } from "./status-view.ts";
+import { tasksWords } from "./task-lines.ts";
 
 const MAX_GOAL_CHARS = 200;
 const MAX_CELL_CHARS = 60;
 const SHORT_OID_CHARS = 10;
+const MAX_SUSPICIONS = 10;
 
 export function statusText(view: StatusView): string {
-  const rows: [string, string][] = [
+  const sections = [
+    statusHead(view),
+    section(
+      "Criteria",
+      view.criteria.map(({ n, text, is }) => [`${n}.`, is, oneLine(text, { max: MAX_GOAL_CHARS })]),
+    ),
+    section("Last iterations", view.recent.map(iterationCells)),
+    section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),
+    section("Struggle", struggleRows(view)),
+    section("Directives", view.directives.map(directiveCells)),
+    questions(view),
+    nextSteps(view),
+  ];
+  return sections.filter((text) => text !== "").join("\n\n");
+}
+
+/** The first lines, also of `pawl watch`. */
+export function statusHead(view: StatusView): string {
+  return columns([
     ["run", view.run],
     ["goal", oneLine(view.goal, { max: MAX_GOAL_CHARS })],
     ["state", view.state],
     ...driverRow(view),
     ["branch", branchWords(view)],
     ...row("checks", view.checks.map(({ check, is }) => `${cell(check)}: ${is}`).join(", ")),
-    ...row("struggle", struggleWords(view)),
+    ...row("tasks", view.tasks === null ? "" : tasksWords(view.tasks)),
     ["spent", spentWords(view)],
     ...row("limits", limitWords(view)),
-  ];
-  const sections = [
-    columns(rows),
-    section("Last iterations", view.recent.map(iterationCells)),
-    section(
-      "Directives",
-      view.directives.map((it) => [it.id, it.receipt, directiveWords(it.directive), cell(it.how ?? "")]),
-    ),
-    section(
-      "Questions",
-      view.questions.map((it) => [cell(it.question), oneLine(it.text, { max: MAX_GOAL_CHARS })]),
-    ),
-    nextSteps(view),
-  ];
-  return sections.filter((text) => text !== "").join("\n\n");
+  ]);
 }
 
+const suspicionCells = ({ iteration, text }: { iteration: number; text: string }): string[] => [
+  `iteration ${iteration}`,
+  oneLine(text, { max: MAX_GOAL_CHARS }),
+];
 const cell = (text: string): string => oneLine(text, { max: MAX_CELL_CHARS });
 const row = (name: string, value: string): [string, string][] => (value === "" ? [] : [[name, value]]);
 
 function section(title: string, rows: string[][]): string {
   if (rows.length === 0) return "";
   return `${title}\n${columns(rows).replaceAll(/^/gm, "  ")}`;
+}
+
+function questions({ run, questions: open }: StatusView): string {
+  if (open.length === 0) return "";
+  const texts = open.map((it) => questionText(run, it, { left: it.leftMs }).replaceAll(/^/gm, "  "));
+  return ["Questions", ...texts].join("\n");
 }
 
 function driverRow({ driver }: StatusView): [string, string][] {
@@ -55,14 +72,26 @@ function branchWords({ branch, lastCommit, conflict }: StatusView): string {
   return branch === null ? commit : `${cell(branch)}, ${commit}`;
 }
 
-function struggleWords({ struggle }: StatusView): string {
-  const signals = Object.entries(struggle.signals).map(([signal, times]) => `${signal} × ${times}`);
-  const parts = [
-    ...signals,
-    ...(struggle.rung === null ? [] : [`last rung: ${struggle.rung}`]),
-    ...(struggle.failing.length === 0 ? [] : [`failing ${struggle.failing.join(" > ")}`]),
+const SIGNAL_WORDS: Readonly<Record<string, string>> = {
+  unchanged: "nothing was changed",
+  "same-failure": "the same checks fail in the same way",
+  oscillation: "it goes back and forth between two states",
+  "short-turn": "very short turns",
+  "same-output": "it says the same again",
+  "repeated-calls": "it repeats the same tool call",
+};
+
+function struggleRows({ struggle }: StatusView): string[][] {
+  const { signals, rung, failing, best } = struggle;
+  return [
+    ...Object.entries(signals).map(([signal, times]) => [
+      SIGNAL_WORDS[signal] ?? signal,
+      `${counted(times, "iteration")} in a row`,
+    ]),
+    ...(failing.length === 0 ? [] : [["failures over time", failing.join(" → ")]]),
+    ...(best === null ? [] : [["best so far", `iteration ${best.iteration}, ${counted(best.failing, "failure")}`]]),
+    ...(rung === null ? [] : [["last done about it", rung]]),
   ];
-  return parts.join(", ");
 }
 
 function spentWords({ spent, drivenMs }: StatusView): string {
@@ -71,16 +100,15 @@ function spentWords({ spent, drivenMs }: StatusView): string {
     counted(spent.turns, "turn"),
     counted(spent.toolCalls, "tool call"),
     `${grouped(spent.tokens)} tokens`,
-    `${duration(drivenMs)} driven`,
+    `${duration(drivenMs)} of work`,
   ].join(", ");
 }
 
 function limitWords({ budget }: StatusView): string {
   return Object.entries(budget)
-    .map(([name, { used, limit }]) => {
+    .map(([name, { used, limit, left }]) => {
       const show = (value: number): string =>
         name === "usd" ? dollars(value) : name === "drivenMs" ? duration(value) : grouped(value);
-      const left = Math.max(0, limit - used);
       return `${limitName(name)} ${show(used)} of ${show(limit)} (${show(left)} left)`;
     })
     .join(", ");
@@ -101,22 +129,48 @@ function iterationCells(it: IterationRecord): string[] {
     tools === "" ? "no tools" : tools,
     `${counted(it.files, "file")} +${it.added} -${it.removed}`,
     verdicts === "" ? "no checks" : verdicts,
+    ...(it.tasks === undefined ? [] : [`tasks ${it.tasks.done}/${it.tasks.total}`]),
     money,
     cell(it.rule),
   ];
 }
 
-function nextSteps({ run, phase }: StatusView): string {
+function nextSteps({ run, phase, questions }: StatusView): string {
+  const steps: [string, string][] = [
+    ...questions.map(({ question }): [string, string] => [
+      `pawl answer ${run} ${cell(question)} "…"`,
+      "answer the question",
+    ]),
+    ...phaseSteps(run, phase),
+  ];
+  return `Next\n${columns(steps.map(([command, why]) => [command, `# ${why}`])).replaceAll(/^/gm, "  ")}`;
+}
+
+function phaseSteps(run: string, phase: StatusView["phase"]): [string, string][] {
   switch (phase.is) {
     case "ended":
-      return phase.outcome.is === "verified" ? `see it: pawl diff ${run}` : `go on: pawl resume ${run}`;
+      return phase.outcome.is === "verified"
+        ? [[`pawl diff ${run}`, "see what was changed"]]
+        : [
+            [`pawl show ${run}`, "why it ended"],
+            [`pawl resume ${run}`, "go on"],
+          ];
     case "not-driven":
     case "paused":
-      return `go on: pawl resume ${run}`;
+      return [[`pawl resume ${run}`, "go on"]];
+    case "asking":
+      return [];
     case "waiting":
+      return [
+        [`pawl resume ${run}`, "do not wait any longer"],
+        [`pawl watch ${run}`, "follow it live"],
+      ];
     case "turn":
     case "checking":
     case "between":
-      return `follow: pawl logs ${run} --follow`;
+      return [
+        [`pawl watch ${run}`, "follow it live"],
+        [`pawl steer ${run} "…"`, "tell the agent something"],
+      ];
   }
 }

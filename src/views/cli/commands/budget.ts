@@ -68,8 +68,8 @@ function limitsOf(options: Options): Limits {
 }
 
 const EXAMPLES = `
-Limits are totals of the whole run, not additions: \`pawl status\` shows what is used. A limit below what is used ends
-the run at the next decision.
+Limits are totals of the whole run, not additions: \`pawl status\` shows what is
+used. A limit below what is used ends the run at the next decision.
 
 Examples:
   pawl budget --max-cost 5

@@ -1,6 +1,7 @@
-/** `pawl config show`: every setting, its value, and where that comes from. */
+/** `pawl config`: every setting, its value, and where that comes from; the schema for editors. */
 import type { Command } from "commander";
 import { resolveSettings } from "../../../config.ts";
+import { settingsSchema } from "../../../config/schema.ts";
 import { EXIT } from "../../../errors.ts";
 import { configDir } from "../../../platform/paths.ts";
 import { repositoriesOf } from "../run-id.ts";
@@ -18,9 +19,16 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("--origin", "where each comes from")
     .option("--json", "one object on stdout")
     .addHelpText("after", EXAMPLES)
-    .exitOverride()
     .action((options: Options) => {
       show(options);
+      exit(EXIT.ok);
+    });
+  command
+    .command("schema")
+    .description("print the JSON Schema of pawl.yaml, for editors")
+    .addHelpText("after", EXAMPLES)
+    .action(() => {
+      process.stdout.write(`${JSON.stringify(settingsSchema(), null, 2)}\n`);
       exit(EXIT.ok);
     });
   command.addHelpText("after", EXAMPLES);
@@ -44,4 +52,5 @@ Times are in ms in --json, money in US dollars.
 Examples:
   pawl config show --origin
   pawl config show --json | jq .settings
+  pawl config schema > pawl.schema.json
 `;

@@ -61,7 +61,8 @@ function fileCells({ path, status, added, removed }: { path: string; status: str
 }
 
 const EXAMPLES = `
-Against the state before the run; also while it is driven, and after its branch is gone.
+Against the state before the run; also while it is driven, and after its branch
+is gone.
 
 Examples:
   pawl diff --stat

@@ -2,31 +2,49 @@
 import type { Command } from "commander";
 import { EXIT } from "../../../errors.ts";
 import { EXAMINATIONS, type Finding } from "../doctor-checks.ts";
-import { columns } from "../format.ts";
-import { plain } from "../../plain.ts";
+import { oneLine } from "../../plain.ts";
+import { counted } from "../format.ts";
 import { print, printJson } from "../output.ts";
+
+const MAX_CHARS = 300;
+
+interface Options {
+  json?: true;
+  offline?: true;
+}
 
 export function configure(command: Command, exit: (code: number) => void): void {
   command
     .option("--json", "one object on stdout")
+    .option("--offline", "do not ask npm for a newer pawl; without a terminal and in CI it is not asked")
     .addHelpText("after", EXAMPLES)
-    .action(async ({ json = false }: { json?: boolean }) => {
+    .action(async ({ json, offline }: Options) => {
+      const isAlone = !process.stdout.isTTY || process.env["CI"] !== undefined;
+      const looking = { offline: offline === true || isAlone };
       const findings: Finding[] = [];
-      for (const examine of EXAMINATIONS) findings.push(...(await examine(process.env)));
+      for (const examine of EXAMINATIONS) findings.push(...(await examine(process.env, looking)));
       const healthy = findings.every(({ is }) => is !== "fail");
-      if (json) printJson({ v: 1, healthy, findings });
-      else
-        print(
-          columns(
-            findings.map(({ name, is, says, fix }) => [
-              is,
-              name,
-              plain(`${says}${fix === undefined ? "" : ` → ${fix}`}`),
-            ]),
-          ),
-        );
+      if (json === true) printJson({ v: 1, healthy, findings });
+      else print(report(findings));
       exit(healthy ? EXIT.ok : EXIT.unverified);
     });
+}
+
+const MARK = { ok: "ok", warn: "warn", fail: "FAIL" } as const;
+
+/** What to do stands below what is wrong. */
+function report(findings: readonly Finding[]): string {
+  const wide = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.flatMap(({ name, is, says, fix }) => [
+    `${MARK[is].padEnd(4)}  ${name.padEnd(wide)}  ${oneLine(says, { max: MAX_CHARS })}`,
+    ...(fix === undefined ? [] : [`${" ".repeat(wide + 8)}→ ${oneLine(fix, { max: MAX_CHARS })}`]),
+  ]);
+  const failed = findings.filter(({ is }) => is === "fail").length;
+  const last =
+    failed === 0
+      ? 'ready: pawl run "your goal" --check "npm test"'
+      : `${counted(failed, "thing")} to put right before pawl can work`;
+  return [...lines, "", last].join("\n");
 }
 
 const EXAMPLES = `

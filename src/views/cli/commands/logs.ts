@@ -30,10 +30,11 @@ export function configure(command: Command, exit: (code: number) => void): void 
         const { facts = false, trace = false, turn, json = false, follow = false } = options;
         const request = { run: row.run, facts: !trace, trace: !facts, turn };
         const show = (line: LogLine): void => (json ? printJson(asJson(line, row.run)) : showText(line));
-        const { lines, after, ended } = await pastLines(state, request);
-        for (const line of lines) show(line);
+        const past = { request, facts: await state.journal.read(row.run) };
+        const { lines, after, ended } = pastLines(state, past);
+        for await (const line of lines) show(line);
         if (!follow || ended) return;
-        if (row.owner === undefined) note(`nobody drives this run now; it goes on with \`pawl resume ${row.run}\``);
+        if (row.owner === undefined) note(`nobody drives this run now; it goes on with: pawl resume ${row.run}`);
         const { signal } = new AbortController();
         for await (const line of comingLines(state, { request, after, signal })) show(line);
       });

@@ -133,8 +133,10 @@ function whole(lesson: Lesson): string {
 }
 
 const EXAMPLES = `
-An approach is the shape of a change. One that failed ${BLOCK_AFTER_FAILURES} times is blocked: the agent is told, and a change of that
-shape is put back. Pinning and clearing go to the driver like all steering; without one they wait for \`pawl resume\`.
+An approach is the shape of a change. One that failed ${BLOCK_AFTER_FAILURES}
+times is blocked: the agent is told, and a change of that shape is put back.
+Pinning and clearing go to the driver like all steering; without one they wait
+for \`pawl resume\`.
 
 Examples:
   pawl memory list

@@ -17,7 +17,8 @@ export function configure(command: Command, exit: (code: number) => void): void 
 }
 
 const EXAMPLES = `
-The name is passed to the agent as it is. A wrong one shows at the next request and ends the run as failed.
+The name is passed to the agent as it is. A wrong one shows at the next request
+and ends the run as failed.
 
 Examples:
   pawl model claude-opus-5-5

@@ -81,7 +81,8 @@ function cells({ at, tree }: Kept, facts: readonly Fact[]): string[] {
 }
 
 const EXAMPLES = `
-What is in the workspace first becomes a salvage, so nothing is lost. Refused while the run is driven.
+What is in the workspace first becomes a salvage, so nothing is lost. Refused
+while the run is driven.
 
 Examples:
   pawl restore --list

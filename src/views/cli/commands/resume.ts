@@ -4,26 +4,31 @@
  */
 import type { Command } from "commander";
 import { existsSync } from "node:fs";
+import { basename } from "node:path";
 import { openDriverState, type State } from "../../../compose.ts";
-import { resolveSettings } from "../../../config.ts";
+import { parsedFlags, resolveSettings } from "../../../config.ts";
+import { refuseDifferences } from "../../../config/frozen.ts";
 import { toLimits } from "../../../config/run-spec.ts";
 import type { SettingName } from "../../../config/settings.ts";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
 import { exhausted } from "../../../loop/budget.ts";
 import { fold } from "../../../loop/fold.ts";
+import { heldQuestions } from "../../../loop/questions.ts";
 import { mainLane, type RunState } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
 import { configDir } from "../../../platform/paths.ts";
-import type { Limits } from "../../../spec.ts";
+import type { Limits, WorkspaceSpec } from "../../../spec.ts";
 import { lockWorkspace } from "../../../workspace/lock.ts";
 import { resumeCommand } from "../../summary.ts";
 import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
+import { loudnessOf } from "../loudness.ts";
 import { refuseFullDisk } from "../start-run.ts";
+import { refuseUnwritable } from "../state-place.ts";
 import { resolveRun } from "../run-id.ts";
-import { addSettings, flagsOf, type Flags } from "../setting-options.ts";
-import { loudnessOf } from "./run.ts";
+import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
+import { addSettings, flagsOf, RUN_SETTINGS, sayValue, type Flags } from "../setting-options.ts";
 
 /** What may change on a run; everything else was frozen at its start. */
 const CHANGEABLE: readonly SettingName[] = [
@@ -38,8 +43,9 @@ const CHANGEABLE: readonly SettingName[] = [
   "model",
   "trust-promise",
 ];
+const OTHERS = RUN_SETTINGS.filter((name) => !CHANGEABLE.includes(name));
 
-interface Options {
+interface Options extends PlaceOptions {
   json?: true;
   quiet?: true;
   verbose?: true;
@@ -47,16 +53,19 @@ interface Options {
 
 export function configure(command: Command, exit: (code: number) => void): void {
   command.argument("[run]", "any unique beginning of its name; without it the newest run of this repository");
-  addSettings(command, CHANGEABLE);
+  addSettings(command, CHANGEABLE, { group: "What may change:" });
   command
     .optionsGroup("Output:")
     .option("--json", "new facts as JSON lines on stdout")
     .option("-q, --quiet", "only the summary")
-    .option("-v, --verbose", "every fact, and what the agent thinks")
-    .addHelpText("after", EXAMPLES)
-    .action(async (asked: string | undefined, options: Options) => {
-      exit(await resume(asked, { flags: flagsOf(command, CHANGEABLE), options }));
-    });
+    .option("-v, --verbose", "every fact, and what the agent thinks");
+  // So that the line that started a run can be used again: what says the same is welcome, all else refused.
+  addSettings(command, OTHERS, { hidden: true });
+  addPlaceOptions(command, { hidden: true });
+  command.addHelpText("after", EXAMPLES).action(async (asked: string | undefined, options: Options) => {
+    const frozen = { ...flagsOf(command, OTHERS), ...placeFlags(options) };
+    exit(await resume(asked, { flags: flagsOf(command, CHANGEABLE), frozen, options }));
+  });
 }
 
 interface Change {
@@ -66,7 +75,7 @@ interface Change {
 
 async function resume(
   asked: string | undefined,
-  { flags, options }: { flags: Flags; options: Options },
+  { flags, frozen, options }: { flags: Flags; frozen: Flags; options: Options },
 ): Promise<number> {
   const { env } = process;
   const cwd = process.cwd();
@@ -74,15 +83,18 @@ async function resume(
   const state = await openDriverState(env);
   try {
     const row = await resolveRun(state.journal, { asked, cwd });
-    if (row.owner !== undefined) return await tellDriver(state, { run: row.run, pid: row.owner.pid, change });
     const folded = fold(await state.journal.read(row.run));
-    refuse(folded, change);
     const { spec } = folded;
+    refuseDifferences(parsedFlags(frozen), { spec, say: sayValue });
+    refuseOtherPlace(options, spec.workspace);
+    if (row.owner !== undefined) return await tellDriver(state, { run: row.run, pid: row.owner.pid, change });
+    refuse(folded, change);
     if (!existsSync(spec.workspace.path)) {
       throw new UsageError(`the workspace of run ${row.run} is gone: ${spec.workspace.path}`, {
-        hint: `its work is kept: pawl restore ${row.run} --at N --branch NAME`,
+        hint: `its work is kept: pawl restore ${row.run} --at N --branch NAME, with N of: pawl restore ${row.run} --list`,
       });
     }
+    refuseUnwritable(state.dir);
     refuseFullDisk(state.dir);
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
@@ -126,6 +138,15 @@ function changeOf(flags: Flags): { change: Change; trustPromise: boolean } {
   return { change: { limits: toLimits(given), ...model }, trustPromise: settings["trust-promise"] };
 }
 
+/** A worktree is not a setting, but a place. */
+function refuseOtherPlace({ worktree }: PlaceOptions, { repository, path }: WorkspaceSpec): void {
+  if (worktree === undefined || (path !== repository && (worktree === true || basename(path) === worktree))) return;
+  const has = path === repository ? "none" : JSON.stringify(basename(path));
+  throw new UsageError(`--worktree${worktree === true ? "" : `=${worktree}`} differs: the run has ${has}`, {
+    hint: "a run goes on where it was; for another place start a new run",
+  });
+}
+
 function refuse(state: RunState, { limits }: Change): void {
   const { run, outcome } = state;
   if (outcome === undefined) return;
@@ -144,8 +165,9 @@ function refuse(state: RunState, { limits }: Change): void {
 }
 
 /** Whoever resumes wants it to go on: a pause or stop that a dead driver left, or that waits in the inbox, is taken back. */
-async function isHeld({ inbox }: State, { run, paused, stop }: RunState): Promise<boolean> {
-  if (paused || stop !== undefined) return true;
+async function isHeld({ inbox }: State, held: RunState): Promise<boolean> {
+  const { run, paused, stop } = held;
+  if (paused || stop !== undefined || heldQuestions(held).length > 0) return true;
   return (await inbox.queued(run)).some(({ directive: { kind } }) => kind === "pause" || kind === "stop");
 }
 
@@ -173,6 +195,10 @@ async function tellDriver(
 }
 
 const EXAMPLES = `
+A run that is driven is un-paused; one that is not is driven in this terminal;
+one that ended is reopened, unless it is verified. Flags of \`pawl run\` that say
+what the run says already are accepted; others are refused.
+
 Examples:
   pawl resume
   pawl resume r-20261115 --max-iterations 40

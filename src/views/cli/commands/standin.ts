@@ -56,7 +56,8 @@ const shellWord = (text: string): string =>
   /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const EXAMPLES = `
-The form of a script is in docs/standin.md. What is printed on stdout can be pasted into the shell where pawl runs.
+The form of a script is in docs/standin.md. What is printed on stdout can be
+pasted into the shell where pawl runs.
 
 Examples:
   pawl standin --script script.yaml

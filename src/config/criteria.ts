@@ -1,0 +1,69 @@
+/** Acceptance criteria that a goal lists: the items under a heading that says so. Pure. */
+
+const MAX_CRITERIA = 200;
+const TITLE = /^(?:acceptance criteria|criteria|definition of done)$/i;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$/;
+const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX/]\][ \t]+)?(\S.*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** A line that only underlines the one above it. */
+const UNDERLINE = /^ {0,3}(?:=+|-{2,})[ \t]*$/;
+
+/** `**Definition of done**:` and `Criteria:` are meant as headings too; they are below every real one. */
+function titleLevel(line: string): number | undefined {
+  const [, marks, text] = HEADING.exec(line) ?? [];
+  const words = (text ?? line).replaceAll(/[*_]/g, "").replace(/:\s*$/, "").trim();
+  if (!TITLE.test(words)) return undefined;
+  if (marks !== undefined) return marks.length;
+  return /[:*_]\s*$/.test(line) ? LOWEST_LEVEL : undefined;
+}
+const LOWEST_LEVEL = 7;
+
+function levelOf(line: string, next: string | undefined): number | undefined {
+  const marks = HEADING.exec(line)?.[1];
+  if (marks !== undefined) return marks.length;
+  if (next === undefined || line.trim() === "" || ITEM.test(line) || !UNDERLINE.test(next)) return undefined;
+  return next.trim().startsWith("=") ? 1 : 2;
+}
+
+export function criteriaIn(goal: string): string[] {
+  const found: string[] = [];
+  let section: number | undefined;
+  let fence: string | undefined;
+  /** Whether lines that are indented still belong to the last item. */
+  let inItem = false;
+  const lines = goal.split("\n").map((line) => line.trimEnd());
+  lines.forEach((line, at) => {
+    const mark = FENCE.exec(line)?.[1];
+    if (mark !== undefined && (fence === undefined || mark.startsWith(fence)))
+      fence = fence === undefined ? mark : undefined;
+    if (fence !== undefined || mark !== undefined) return;
+    const level = levelOf(line, lines[at + 1]);
+    const title = level === undefined ? titleLevel(line) : titleLevel(`# ${line.replace(HEADING, "$2")}`);
+    if (title !== undefined) {
+      section = level ?? title;
+      inItem = false;
+      return;
+    }
+    if (section === undefined || UNDERLINE.test(line)) return;
+    if (level !== undefined && level <= section) {
+      section = undefined;
+      return;
+    }
+    inItem = take(line, { found, inItem });
+    // A title that is no heading ends with its list.
+    if (section === LOWEST_LEVEL && !inItem && line !== "") section = undefined;
+  });
+  return [...new Set(found)].slice(0, MAX_CRITERIA);
+}
+
+/** One more item, or more words of the last one; returns whether further words would belong to it. */
+function take(line: string, { found, inItem }: { found: string[]; inItem: boolean }): boolean {
+  const item = ITEM.exec(line);
+  if (item !== null) {
+    found.push(item[2] ?? "");
+    return true;
+  }
+  const isMore = inItem && /^\s+\S/.test(line);
+  if (isMore) found.push(`${found.pop() ?? ""} ${line.trim()}`);
+  return isMore;
+}

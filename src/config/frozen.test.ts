@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { parsedFlags, resolveSettings } from "../config.ts";
+import { COMPARABLE, refuseDifferences } from "./frozen.ts";
+import { toRunSpec } from "./run-spec.ts";
+import { flagOf, SETTING_NAMES, type SettingName } from "./settings.ts";
+
+type Flags = Partial<Record<SettingName, unknown>>;
+const MAY_CHANGE =
+  /^(max-(iterations|turns|tool-calls|tokens|cost|turn-cost|time|calls-per-hour)|model|trust-promise)$/;
+
+function specOf(flags: Flags) {
+  const resolved = resolveSettings({ flags, env: {}, repository: undefined, userDir: "/nonexistent" });
+  const environment = { PATH: "/bin", LANG: "C", ...(flags.home === "user" ? { HOME: "/h" } : {}) };
+  const about = { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment };
+  return toRunSpec(resolved, { ...about, fence: "none", hosts: [] });
+}
+const compare = (given: Flags, run: Flags): void =>
+  refuseDifferences(parsedFlags(given), { spec: specOf(run), say: (_, value) => String(value) });
+
+/** A value of each that is not the default. */
+const OTHER: Flags = {
+  checks: ["npm test"],
+  "until-green": true,
+  promise: "READY",
+  "abort-promise": "NO",
+  confirmations: "2",
+  criteria: ["fast"],
+  "min-iterations": "3",
+  "max-errors": "5",
+  tasks: "T.md",
+  notes: "N.md",
+  knowledge: "K.md",
+  "fallback-model": "opus",
+  context: "fresh",
+  "context-limit": "50k",
+  tools: ["Read,Bash"],
+  "agent-max-turns": "7",
+  permissions: "plan",
+  plugin: ["p"],
+  mcp: ["m.json"],
+  effort: "low",
+  "agent-bin": "/bin/true",
+  home: "user",
+  env: ["LANG"],
+  "idle-timeout": "5m",
+  "turn-timeout": "10m",
+  "on-permission": "ask",
+  questions: "ask",
+  "answer-timeout": "5m",
+  "on-errors": "pause",
+  "allow-dirty": true,
+};
+
+describe("a flag given to a run that goes on", () => {
+  it("can be compared for every setting that has one and may not change", () => {
+    const missing = SETTING_NAMES.filter(
+      (name) => flagOf(name) !== null && !MAY_CHANGE.test(name) && !COMPARABLE.has(name),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(Object.entries(OTHER))("%s is accepted where the run has the same, and refused where not", (name, value) => {
+    const given = { [name]: value } as Flags;
+    const needed: Flags = name === "until-green" ? { checks: ["true"] } : {};
+    expect(() => compare(given, { ...needed, ...given })).not.toThrow();
+    if (name === "env") expect(() => compare({ env: ["NOPE"] }, {})).toThrow(/--env "NOPE" differs/);
+    else expect(() => compare(given, needed)).toThrow(/ differs: the run has /);
+  });
+
+  it("is refused naming both values", () => {
+    expect(() => compare({ checks: ["npm test"] }, { checks: ["npm run test"] })).toThrow(
+      '--check "npm test" differs: the run has "npm run test"',
+    );
+    expect(() => compare({ context: "fresh" }, {})).toThrow('--context "fresh" differs: the run has "auto"');
+    expect(() => compare({ tasks: "T.md" }, {})).toThrow('--tasks "T.md" differs: the run has none');
+  });
+
+  it("says the same in other words: a name, a unit", () => {
+    expect(() => compare({ "turn-timeout": "3600s" }, { "turn-timeout": "1h" })).not.toThrow();
+    expect(() => compare({ checks: ["a=x", "b=y"] }, { checks: ["a=x", "b=y"], "check-timeout": "1m" })).not.toThrow();
+    expect(() => compare({ checks: ["b=y", "a=x"] }, { checks: ["a=x", "b=y"] })).toThrow(/differs/);
+  });
+});

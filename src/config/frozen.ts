@@ -1,0 +1,121 @@
+/**
+ * What was frozen in a run, read back as settings, so that a flag given when it goes on can be compared with it. A flag
+ * that says the same is welcome, any other is refused: the run would not be the one its journal tells of.
+ */
+import { readFileSync } from "node:fs";
+import { UsageError } from "../errors.ts";
+import type { RunSpec } from "../spec.ts";
+import { toChecks } from "./run-spec.ts";
+import { flagOf, type SettingName, type Settings } from "./settings.ts";
+
+type Frozen = (spec: RunSpec) => unknown;
+const option =
+  (name: string): Frozen =>
+  ({ agent }) =>
+    agent.options[name];
+
+/** By setting; lists of which a part is enough are compared by `includes`. */
+const FROZEN: Partial<Record<SettingName, Frozen>> = {
+  "until-green": ({ claim }) => !claim.required,
+  promise: ({ claim }) => claim.promise,
+  "abort-promise": ({ claim }) => claim.abort,
+  confirmations: ({ claim }) => claim.confirmations,
+  "min-iterations": ({ minIterations }) => minIterations,
+  "max-errors": ({ maxErrors }) => maxErrors,
+  tasks: ({ tasks }) => tasks?.file,
+  "task-promise": ({ tasks }) => tasks?.promise,
+  "task-min-iterations": ({ tasks }) => tasks?.minIterations,
+  notes: ({ notes }) => notes?.file,
+  knowledge: ({ knowledge }) => knowledge?.file,
+  agent: ({ agent }) => agent.name,
+  "fallback-model": ({ agent }) => agent.fallbackModel,
+  context: ({ agent }) => agent.context,
+  "context-limit": ({ agent }) => agent.contextLimitTokens,
+  "idle-timeout": ({ agent }) => agent.idleTimeoutMs,
+  "turn-timeout": ({ agent }) => agent.turnTimeoutMs,
+  "completion-grace": ({ agent }) => agent.completionGraceMs,
+  "on-permission": ({ agent }) => agent.ask.permissions,
+  questions: ({ agent }) => agent.ask.questions,
+  "answer-timeout": ({ agent }) => agent.ask.timeoutMs,
+  "on-errors": ({ onErrors }) => onErrors,
+  tools: option("tools"),
+  "agent-max-turns": option("maxTurns"),
+  permissions: option("permissions"),
+  plugin: option("plugins"),
+  mcp: option("mcp"),
+  effort: option("effort"),
+  "agent-bin": option("bin"),
+  "agent-args": option("extra"),
+  home: ({ environment }) => (Object.hasOwn(environment, "HOME") ? "user" : "private"),
+  commit: ({ workspace }) => workspace.commit,
+  branch: ({ workspace }) => workspace.branch,
+  "allow-dirty": ({ workspace }) => workspace.allowDirty,
+};
+
+/** What is written differently in the specification: how each differs, or undefined. */
+const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Difference | undefined>> = {
+  checks: (given: Resolved["checks"], spec) => {
+    const timeout = spec.checks[0]?.timeoutMs ?? 1;
+    const asked = toChecks({ checks: given, "check-timeout": timeout });
+    const say = (checks: RunSpec["checks"]): string[] =>
+      checks.map(({ name, command }) => (name === command ? command : `${name}=${command}`));
+    const same = JSON.stringify(asked.map(withoutTime)) === JSON.stringify(spec.checks.map(withoutTime));
+    return same ? undefined : { given: say(asked), has: say(spec.checks) };
+  },
+  "check-timeout": (given: number, { checks }) =>
+    checks.every(({ timeoutMs }) => timeoutMs === given) ? undefined : { given, has: checks[0]?.timeoutMs },
+  criteria: (given: readonly string[], { criteria }) =>
+    given.every((one) => criteria.includes(one)) ? undefined : { given, has: criteria },
+  template: (given: string, { template }) =>
+    textOf(given) === template?.trim()
+      ? undefined
+      : { given, has: template === undefined ? undefined : "another text" },
+  env: (given: readonly string[], { environment }) =>
+    given.every((name) => Object.hasOwn(environment, name)) ? undefined : { given, has: undefined },
+};
+
+type Resolved = Required<Pick<Settings, "checks">>;
+const withoutTime = ({ name, command, required }: RunSpec["checks"][number]): unknown => [name, command, required];
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+interface Difference {
+  given: unknown;
+  has: unknown;
+}
+
+/** Settings whose flags can be compared: a test holds that every flag of a run is among them or may change. */
+export const COMPARABLE: ReadonlySet<string> = new Set([...Object.keys(FROZEN), ...Object.keys(COMPARED)]);
+
+/** UsageError that names both values for the first that differs. `given` is parsed; `say` writes a value as a person would. */
+export function refuseDifferences(
+  given: Readonly<Partial<Record<SettingName, unknown>>>,
+  { spec, say }: { spec: RunSpec; say: (name: SettingName, value: unknown) => string },
+): void {
+  for (const [key, value] of Object.entries(given)) {
+    const name = key as SettingName;
+    const difference = differs(name, { value, spec });
+    if (difference === undefined) continue;
+    const flag = `--${flagOf(name) ?? name}`;
+    const shown = (one: unknown): string => (one === undefined ? "none" : quoted(say(name, one)));
+    const asked = value === true ? flag : `${flag} ${shown(difference.given)}`;
+    throw new UsageError(`${asked} differs: the run has ${value === true ? "it off" : shown(difference.has)}`, {
+      hint: "what a run is was fixed at its start; limits, the model and --trust-promise may change. For another, start a new run",
+    });
+  }
+}
+
+function differs(name: SettingName, { value, spec }: { value: unknown; spec: RunSpec }): Difference | undefined {
+  const compare = COMPARED[name];
+  if (compare !== undefined) return compare(value as never, spec);
+  const has = FROZEN[name]?.(spec);
+  return JSON.stringify(has) === JSON.stringify(value) ? undefined : { given: value, has };
+}
+
+const quoted = (text: string): string => (/^[\d.]+\w*$/.test(text) ? text : JSON.stringify(text));

@@ -1,0 +1,21 @@
+/** The prompt of a turn, as the recipe has it or as a person's template says. Pure. */
+import type { PromptContext, Recipe, TurnAction } from "./actions.ts";
+import { joinParts, type Manifest } from "./prompt.ts";
+import type { RunState } from "./state.ts";
+import { fillParts } from "./template-prompt.ts";
+
+interface Scene {
+  state: RunState;
+  turn: TurnAction;
+  context: PromptContext;
+}
+
+export function composePrompt(
+  recipe: Pick<Recipe, "prompt" | "variables">,
+  { state, turn, context }: Scene,
+): { text: string; parts: Manifest } {
+  const parts = recipe.prompt(state, turn, context);
+  const { template } = state.spec;
+  if (template === undefined) return joinParts(parts);
+  return fillParts(parts, { template, variables: recipe.variables(state, turn) });
+}

@@ -1,0 +1,52 @@
+/** A text that a person names on the command line, read whole and bounded; everything wrong with it is a UsageError. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { UsageError } from "../errors.ts";
+
+interface About {
+  /** For people: "the goal". */
+  what: string;
+  maxBytes: number;
+}
+
+/** Also from a pipe, as `-f <(command)` gives one. */
+export function readTextFile(path: string, about: About): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    if (fstatSync(fd).isDirectory()) throw new UsageError(`${about.what} cannot be read: ${path} is a directory`);
+    return textOf(readUpTo(fd, about.maxBytes + 1), { ...about, path });
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const why = isMissing ? `there is no file ${path}` : (cause as Error).message;
+    throw new UsageError(`${about.what} cannot be read: ${why}`, { cause });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function readUpTo(fd: number, maxBytes: number): Buffer {
+  const buffer = Buffer.alloc(maxBytes);
+  let done = 0;
+  for (let read = -1; read !== 0 && done < maxBytes; done += read)
+    read = readSync(fd, buffer, done, maxBytes - done, null);
+  return buffer.subarray(0, done);
+}
+
+/** Refuses what is too long, empty or no text. */
+export function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: string }): string {
+  if (bytes.length > maxBytes) {
+    throw new UsageError(`${what} has more than ${maxBytes} bytes (${path})`, {
+      hint: "put the details into a file of the repository and name it",
+    });
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError(`${what} is no text: ${path} is not UTF-8`, { cause });
+  }
+  if (text.includes("\0")) throw new UsageError(`${what} is no text: ${path} holds NUL bytes`);
+  if (text.trim() === "") throw new UsageError(`${what} is empty (${path})`);
+  return text;
+}

@@ -1,0 +1,60 @@
+/** What pawl's own checks said of the last change, and what was decided. */
+import type { MakePart } from "../../loop/actions.ts";
+import { judged } from "../../loop/decide.ts";
+import { lastJudgement } from "../../loop/prompt.ts";
+import { mainLane, type Judgement, type RunState } from "../../loop/state.ts";
+import { KIB, quote } from "./text.ts";
+
+const MAX_FAILURES_SHOWN = 10;
+/** Below the item of a list. */
+const EXCERPT_INDENT = 6;
+
+export const verdicts: MakePart = (state, turn) => ({
+  name: "verdicts",
+  text: verdictLines(state, lastJudgement(mainLane(state), turn)),
+  capBytes: 12 * KIB,
+});
+
+export const decision: MakePart = (state, turn) => ({
+  name: "decision",
+  text: decisionText(lastJudgement(mainLane(state), turn)),
+  capBytes: 2 * KIB,
+});
+
+/** Of the last judged change, red ones with evidence. */
+function verdictLines(state: RunState, last: Judgement | undefined): string {
+  if (last?.decision === undefined) return "";
+  const lines = judged(state, last).map(({ check, verdict }) => {
+    switch (verdict?.is) {
+      case undefined:
+        return `- ${check.name}: not run`;
+      case "pass":
+        return `- ${check.name}: pass`;
+      case "skipped":
+      case "unverifiable":
+        return `- ${check.name}: ${verdict.is} (${verdict.reason})`;
+      case "fail":
+        return [
+          `- ${check.name}: FAIL (\`${check.command}\` exited with ${verdict.evidence.exitCode})`,
+          quote(verdict.excerpt, { by: EXCERPT_INDENT }),
+        ].join("\n");
+      case "flaky":
+        return `- ${check.name}: flaky (${verdict.failures
+          .slice(0, MAX_FAILURES_SHOWN)
+          .map((f) => f.message)
+          .join("; ")})`;
+    }
+  });
+  return lines.length === 0
+    ? ""
+    : `## What the checks said after iteration ${last.iteration}\n\npawl ran these itself, on your change:\n\n${lines.join("\n")}`;
+}
+
+/** How a run ended before it was reopened is not the agent's business. */
+function decisionText(last: Judgement | undefined): string {
+  const made = last?.decision;
+  if (made === undefined || made.rule === "continue" || made.outcome !== undefined) return "";
+  if (made.rule === "green-unclaimed")
+    return "All checks pass. If the goal is reached in full, say so as described; if not, go on.";
+  return `## Decision\n\n${made.reason}`;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import type { Fact, NewFact } from "../../events.ts";
+import { fold } from "../../loop/fold.ts";
+import type { RunRow } from "../../ports.ts";
+import { iterationFacts, laneReady } from "../../../test/support/recorded-run.ts";
+import { makeSpec, startFact } from "../../../test/support/world.ts";
+import { statusText } from "./status-text.ts";
+import { statusView, type StatusView } from "./status-view.ts";
+
+const T0 = Date.UTC(2026, 10, 15, 12);
+const OWNER = { pid: 7, startedAt: "", boot: "", host: "here" };
+const red = (n: number): NewFact[] => iterationFacts(n, { prompt: "0".repeat(64), log: null, verdict: "fail" });
+
+/** One second of driven time for each fact; looked at `laterMs` after the last. */
+function look(news: readonly NewFact[], { laterMs = 0, driven = true, limits = {} } = {}): StatusView {
+  const spec = makeSpec({ run: "r-1", limits: { iterations: 20, usd: 5, drivenMs: 3_600_000, ...limits } });
+  const facts = [startFact(spec), ...news].map((fact, seq) => ({
+    v: 1,
+    run: "r-1",
+    lane: "main",
+    seq,
+    at: T0 + seq * 1_000,
+    elapsed: seq * 1_000,
+    epoch: 1,
+    prev: "",
+    ...fact,
+  })) as Fact[];
+  const last = facts.at(-1)?.at ?? T0;
+  const row: RunRow = {
+    run: "r-1",
+    createdAt: T0,
+    repository: "/r",
+    goal: "g",
+    owner: driven ? OWNER : undefined,
+    lastSeq: facts.length - 1,
+  };
+  return statusView(fold(facts), { row, facts, queued: [], now: last + laterMs });
+}
+
+describe("status", () => {
+  it("shows the last five iterations, and what is left of every limit", () => {
+    const view = look([...laneReady(), ...[1, 2, 3, 4, 5, 6, 7].flatMap(red)]);
+    expect(view.recent.map(({ n }) => n)).toEqual([3, 4, 5, 6, 7]);
+    expect(view.budget).toMatchObject({
+      iterations: { used: 7, limit: 20, left: 13 },
+      usd: { used: 1.75, limit: 5, left: 3.25 },
+    });
+    expect(view.budget["drivenMs"]?.left).toBe(3_600_000 - view.drivenMs);
+    expect(statusText(view)).toMatch(
+      /^limits .*iterations 7 of 20 \(13 left\), cost \$1\.75 of \$5\.00 \(\$3\.25 left\), time /m,
+    );
+  });
+
+  it("tells struggle in words", () => {
+    const text = statusText(look([...laneReady(), ...red(1), ...red(2)]));
+    expect(text).toMatch(/^Struggle\n/m);
+    expect(text).toMatch(/^ {2}failures over time +1 → 1$/m);
+    expect(text).toMatch(/^ {2}best so far +iteration 2, 1 failure$/m);
+  });
+
+  it("says when a wait ends, by the clock and how long", () => {
+    const wait = { type: "wait-start", wait: "w", reason: "usage limit", untilElapsed: null } as const;
+    const view = look([...laneReady(), { ...wait, until: T0 + 7_200_000 }], { laterMs: 196_000 });
+    expect(view.wait).toEqual({ reason: "usage limit", until: T0 + 7_200_000, leftMs: 7_000_000 });
+    expect(view.state).toMatch(/^waiting until .*\d\d:\d\d \(1 h 56 min left\): usage limit$/);
+    const backoff = look([...laneReady(), { ...wait, until: null, untilElapsed: 64_000 }]);
+    expect(backoff.wait).toMatchObject({ leftMs: 60_000 });
+    expect(statusText(backoff)).toContain("pawl resume r-1");
+  });
+
+  it("shows open questions with the time left, and how to answer", () => {
+    const asked: NewFact = {
+      type: "human-requested",
+      question: "q1",
+      kind: "question",
+      text: "Which way?",
+      options: ["left", "right"],
+      turn: 1,
+      untilElapsed: 604_000,
+    };
+    const view = look([...laneReady(), asked], { laterMs: 100_000 });
+    expect(view.questions).toMatchObject([
+      { question: "q1", kind: "question", text: "Which way?", options: ["left", "right"], leftMs: 500_000 },
+    ]);
+    expect(look([...laneReady(), asked], { laterMs: 100_000, driven: false }).questions[0]?.leftMs).toBe(600_000);
+    const text = statusText(view);
+    expect(text).toMatch(/q1.*Which way\?/);
+    expect(text).toContain("pawl answer r-1 q1");
+    const answered: NewFact = { type: "human-answered", question: "q1", text: "left", by: "person" };
+    expect(look([...laneReady(), asked, answered]).questions).toEqual([]);
+  });
+
+  it("shows every directive that is under way with its receipt", () => {
+    const say = { type: "directive-received", source: "cli", queuedAt: 0 } as const;
+    const view = look([
+      ...laneReady(),
+      { ...say, id: "d1", directive: { kind: "say", text: "a", when: "next" } },
+      { ...say, id: "d2", directive: { kind: "pause" } },
+      { type: "directive-delivered", id: "d2", how: "no new turn starts", turn: null },
+    ]);
+    expect(view.directives.map(({ id, receipt, how }) => [id, receipt, how])).toEqual([
+      ["d1", "queued", null],
+      ["d2", "delivered", "no new turn starts"],
+    ]);
+  });
+});

@@ -1,0 +1,111 @@
+/** `run` of the library: the same as `pawl run`, in the hands of a program. */
+import { openDriverState, type Environment } from "../../compose.ts";
+import { UsageError } from "../../errors.ts";
+import { fold } from "../../loop/fold.ts";
+import { currentOwner } from "../../platform/owner.ts";
+import type { Agent } from "../../ports.ts";
+import { lockWorkspace } from "../../workspace/lock.ts";
+import { inPlace } from "../cli/in-place.ts";
+import { begin, planRun } from "../cli/start-run.ts";
+import type { Flags } from "../cli/setting-options.ts";
+import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
+import { isOwnCheck, type OwnCheck } from "./own-check.ts";
+import { toFlags, type RunSettings } from "./settings.ts";
+
+/** `"npm test"`, `"tests=npm test"`, or with everything said. */
+export type CommandCheck = string | { run: string; name?: string; timeout?: string | number; required?: boolean };
+
+export interface RunOptions extends RunSettings, DriveParts {
+  goal: string;
+  /** Inside the repository; the process's own unless said. */
+  cwd?: string;
+  /** An agent pawl knows by name (`"claude"`), or an object of your own. */
+  agent?: string | Agent;
+  checks?: readonly (CommandCheck | OwnCheck)[];
+  /** True: in a worktree of its own, called after the run; a text: called that. */
+  worktree?: string | true;
+  /** True: `pawl.yaml`, the user's settings and PAWL_… variables count, under what is given here. */
+  config?: boolean;
+  /** The process's own unless said. PAWL_HOME in it says where runs are kept; `env` names what the agent gets of it. */
+  environment?: Environment;
+}
+
+/** UsageError, before anything was spent or changed, when it cannot be. */
+export async function run(options: RunOptions): Promise<RunHandle> {
+  const {
+    goal,
+    cwd = process.cwd(),
+    agent,
+    checks = [],
+    worktree,
+    config = false,
+    environment: env = process.env,
+    ...rest
+  } = options;
+  const { onIteration, onFact, signal, ...settings } = rest;
+  if (typeof goal !== "string" || goal.trim() === "") throw new UsageError("a run needs a goal: a text");
+  const own = checks.filter(isOwnCheck);
+  const flags: Flags = {
+    ...toFlags(settings),
+    ...(checks.length === 0 ? {} : { checks: checks.map(settingOf) }),
+    ...(typeof agent === "string" ? { agent } : {}),
+  };
+  const planned = await planRun({
+    goal,
+    flags,
+    env,
+    cwd,
+    elsewhere: worktree !== undefined,
+    own: { config, checks: own.map(({ name }) => name), ...(typeof agent === "object" ? { agent: agent.name } : {}) },
+  });
+  signal?.throwIfAborted();
+  const state = await openDriverState(env);
+  try {
+    const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
+    const { spec } = place.planned;
+    const { path } = spec.workspace;
+    const lock = await place.orUndo(() => lockWorkspace({ path, stateDir: state.dir, owner: currentOwner() }));
+    try {
+      await place.orUndo(() => begin(state, place.planned));
+      const folded = fold(await state.journal.read(spec.run));
+      const release = (): void => {
+        lock.release();
+        state.close();
+      };
+      const parts = {
+        ...(onIteration === undefined ? {} : { onIteration }),
+        ...(onFact === undefined ? {} : { onFact }),
+        ...(signal === undefined ? {} : { signal }),
+      };
+      const ownAgent = typeof agent === "object" ? agent : undefined;
+      return driveInProgram({
+        start: place.planned,
+        folded,
+        env,
+        state,
+        agent: ownAgent,
+        checks: own,
+        release,
+        ...parts,
+      });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  } catch (error) {
+    state.close();
+    throw error;
+  }
+}
+
+/** As `pawl.yaml` has it; that a check is the program's own is noted by its name. */
+function settingOf(check: CommandCheck | OwnCheck): CommandCheck {
+  if (!isOwnCheck(check)) return check;
+  const { name, about, required, timeout } = check;
+  return {
+    name,
+    run: about ?? name,
+    ...(required === undefined ? {} : { required }),
+    ...(timeout === undefined ? {} : { timeout }),
+  };
+}

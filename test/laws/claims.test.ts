@@ -1,0 +1,153 @@
+/** Rules of claims: giving up, confirmations, the structured call. Each on a simulated run through the real kernel. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FactOf } from "../../src/events.ts";
+import { claimOf } from "../../src/loop/claim.ts";
+import { live } from "../support/live.ts";
+import type { Behaviour } from "../support/sim-agent.ts";
+import { makeSpec, makeWorld, type World } from "../support/world.ts";
+
+const act = (lines: string[], claim = false, more: Partial<Behaviour> = {}): Behaviour => ({
+  lines,
+  claim,
+  faults: [],
+  usd: 0,
+  ...more,
+});
+const rules = (world: World): string[] =>
+  world.facts.filter((f): f is FactOf<"decision-made"> => f.type === "decision-made").map((f) => f.rule);
+const withClaim = (claim: object) =>
+  makeSpec({ claim: { promise: "COMPLETE", required: true, confirmations: 1, ...claim } });
+const GIVE_UP = "The interface is gone.\n\n<promise>ABORT</promise>";
+
+describe("giving up", () => {
+  it("ends the run failed with the agent's reason, its work handed over and no check run", async () => {
+    const world = makeWorld();
+    const end = await live(world, withClaim({ abort: "ABORT" }), [
+      act(["half"]),
+      act(["more"], false, { says: GIVE_UP }),
+    ]);
+    expect(end.outcome).toEqual({
+      is: "failed",
+      rule: "claim:abort",
+      reason: "the agent gives up: The interface is gone.",
+    });
+    expect(world.content).toEqual(["half", "more"]);
+    expect(world.trees.get(world.commits.at(-1)?.tree ?? "")).toEqual(["half", "more"]);
+    expect(world.facts.filter((f) => f.type === "check-end")).toHaveLength(1);
+  });
+
+  it("by a structured call needs no promise to be configured", async () => {
+    const world = makeWorld();
+    const end = await live(world, makeSpec(), [act(["a"], false, { call: { is: "abort", text: "no way" } })]);
+    expect(end.outcome).toMatchObject({ is: "failed", rule: "claim:abort", reason: "the agent gives up: no way" });
+  });
+
+  it("can be reopened: the run goes on with its next iteration", async () => {
+    const world = makeWorld();
+    const spec = withClaim({ abort: "ABORT" });
+    const acts = [act(["a"], false, { says: GIVE_UP }), act(["good"], true)];
+    await live(world, spec, acts);
+    const end = await live(world, spec, acts, { reopen: { limits: {} } });
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.facts.filter((f) => f.type === "iteration-start")).toHaveLength(2);
+  });
+
+  it("is not meant by the word elsewhere, or without a word for it", async () => {
+    const quotedWord = act(["a"], false, { says: "I could say\n\n> <promise>ABORT</promise>" });
+    const first = makeWorld();
+    await live(first, withClaim({ abort: "ABORT" }), [quotedWord, act(["good"], true)]);
+    expect(rules(first)).toEqual(["continue", "all-required-pass"]);
+    const second = makeWorld();
+    await live(second, makeSpec(), [act(["a"], false, { says: GIVE_UP }), act(["good"], true)]);
+    expect(rules(second)).toEqual(["continue", "all-required-pass"]);
+  });
+});
+
+describe("confirmations", () => {
+  it("asks for as many claims in a row, tells which one it is, and does not take looking again for struggle", async () => {
+    const world = makeWorld();
+    const end = await live(world, withClaim({ confirmations: 6 }), [act(["good"], true)]);
+    expect(rules(world)).toEqual([...Array<string>(5).fill("claim-unconfirmed"), "all-required-pass"]);
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.prompts[1]).toContain("confirmation 2 of 6");
+    expect(world.prompts[5]).toContain("confirmation 6 of 6");
+  });
+
+  it("begins anew after an iteration without a claim, and after red checks", async () => {
+    const world = makeWorld();
+    const acts = [
+      act(["good"], true),
+      act(["more"]),
+      act(["even more"], true),
+      act(["bad"], true, { rewrites: true }),
+      act(["good", "x"], true, { rewrites: true }),
+      act([], true),
+    ];
+    await live(world, withClaim({ confirmations: 2 }), acts);
+    expect(rules(world)).toEqual([
+      "claim-unconfirmed",
+      "green-unclaimed",
+      "claim-unconfirmed",
+      "claim-refused",
+      "claim-unconfirmed",
+      "all-required-pass",
+    ]);
+  });
+
+  it("holds without checks too, and a budget ends it earlier", async () => {
+    const spec = { ...withClaim({ confirmations: 3 }), checks: [] };
+    const claimed = makeWorld();
+    await live(claimed, spec, [act(["a"], true)]);
+    expect(rules(claimed)).toEqual(["claim-unconfirmed", "claim-unconfirmed", "claim"]);
+    const short = makeWorld();
+    const end = await live(short, { ...spec, limits: { iterations: 2 } }, [act(["a"], true)]);
+    expect(end.outcome?.is).toBe("exhausted");
+  });
+
+  it("never counts more claims than there are in a row, wherever drivers die", async () => {
+    const acts = fc.array(fc.tuple(fc.boolean(), fc.constantFrom("good", "x")), { minLength: 1, maxLength: 7 });
+    const deaths = fc.array(fc.record({ touch: fc.integer({ min: 1, max: 60 }), afterEffect: fc.boolean() }), {
+      maxLength: 3,
+    });
+    await fc.assert(
+      fc.asyncProperty(acts, fc.integer({ min: 1, max: 3 }), deaths, async (list, confirmations, dying) => {
+        const world = makeWorld();
+        const spec = { ...withClaim({ confirmations }), limits: { iterations: list.length } };
+        const end = await live(
+          world,
+          spec,
+          list.map(([claim, line]) => act([line], claim)),
+          { deaths: dying },
+        );
+        if (end.outcome?.is !== "verified") return;
+        const ends = world.facts.filter(
+          (f): f is FactOf<"turn-end"> => f.type === "turn-end" && f.outcome.is === "done",
+        );
+        expect(ends.slice(-confirmations).map((f) => f.claim?.is)).toEqual(Array(confirmations).fill("done"));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("a structured call", () => {
+  it("is a claim like the promise: checked, refused with red checks, and early without work", async () => {
+    const world = makeWorld();
+    const done = { call: { is: "done" as const, text: "all of it" } };
+    await live(world, makeSpec(), [act([], false, done), act(["x"], false, done), act(["good"], false, done)], {
+      passes: (lines) => lines.length === 0 || lines.includes("good"),
+    });
+    expect(rules(world)).toEqual(["claim-early", "claim-refused", "all-required-pass"]);
+    const ends = world.facts.filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
+    expect(ends[0]?.claim).toEqual({ is: "done", how: "call", text: "all of it" });
+  });
+
+  it("gives way to the promise, which is the last word", () => {
+    const spec = { ...makeSpec(), claim: { promise: "COMPLETE", required: true, confirmations: 1, abort: "STOP" } };
+    const call = { is: "done" as const, text: "x" };
+    expect(claimOf({ finalText: "no\n<promise>STOP</promise>", call }, spec)?.is).toBe("abort");
+    expect(claimOf({ finalText: "words", call }, spec)).toMatchObject({ is: "done", how: "call" });
+    expect(claimOf({ finalText: "words", call: null }, spec)).toBeNull();
+  });
+});

@@ -1,0 +1,48 @@
+/** Looking at a run that another process drives, through its journal. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { openState, type State } from "../../src/compose.ts";
+import type { Fact, FactOf, FactType } from "../../src/events.ts";
+import { waitFor } from "./temp.ts";
+
+/** A busy machine takes its time to start a driver and an agent. */
+const LIMIT_MS = 40_000;
+
+const opened: State[] = [];
+afterAll(() => {
+  for (const state of opened.splice(0)) state.close();
+});
+
+export interface LiveRun {
+  readonly run: string;
+  facts(): Promise<Fact[]>;
+  of<T extends FactType>(type: T): Promise<FactOf<T>[]>;
+  /** Waits until there are `n` facts of this type; returns the last of them. */
+  nth<T extends FactType>(type: T, n?: number): Promise<FactOf<T>>;
+}
+
+/** `state`: PAWL_HOME of the driver. */
+export async function liveRun({
+  state: dir,
+  env,
+}: {
+  state: string;
+  env: Readonly<Record<string, string>>;
+}): Promise<LiveRun> {
+  const state = await waitFor(() => existsSync(join(dir, "journal.db")) && openState(env), {
+    what: "a journal",
+    limitMs: LIMIT_MS,
+  });
+  opened.push(state);
+  const { run } = await waitFor(async () => (await state.journal.runs())[0], { what: "the run", limitMs: LIMIT_MS });
+  const facts = (): Promise<Fact[]> => state.journal.read(run);
+  const of = async <T extends FactType>(type: T): Promise<FactOf<T>[]> =>
+    (await facts()).filter((fact): fact is FactOf<T> => fact.type === type);
+  return {
+    run,
+    facts,
+    of,
+    nth: (type, n = 1) => waitFor(async () => (await of(type))[n - 1], { what: `${n} × ${type}`, limitMs: LIMIT_MS }),
+  };
+}
