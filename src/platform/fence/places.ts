@@ -61,7 +61,16 @@ export function hiddenFiles(places: readonly Place[]): string[] {
   return places
     .filter(({ access, path }) => access === "read" && !isSystem(path))
     .flatMap(({ path }) => SECRET_NAMES.map((name) => join(path, name)))
-    .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile() === true);
+    .filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    // A place may itself be a file; then there is nothing below it.
+    return false;
+  }
 }
 
 /** `…/node/22/bin` needs `…/node/22/lib`; `~/bin` and `~/.local/bin` must not open what is beside them. */
