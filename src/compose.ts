@@ -9,6 +9,7 @@ import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
+import { fenceOf } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
@@ -224,7 +225,7 @@ export async function startAhead(
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
   const [first] = await journal.read(run);
-  if (first?.type === "run-start") return first;
+  if (first?.type === "run-start") return { ...first, spec: { ...first.spec, fence: fenceOf(first.spec) } };
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 

@@ -6,6 +6,7 @@ import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf } from "./criteria.ts";
 import { verdictWords } from "./fact-words.ts";
+import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
 import { answerCommand } from "./question-words.ts";
@@ -63,7 +64,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
-    ["isolation", "unfenced: the agent and the checks ran with your rights"],
+    ["isolation", fenceWords(spec.fence, { tense: "then" })],
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);

@@ -1,6 +1,7 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
 import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { columns, duration } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
@@ -18,7 +19,7 @@ export function overviewText(view: IterationView): string {
     .map((file) => [file.status, `+${file.added} -${file.removed}`, short(file.path)]);
   const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
   return sections([
-    `Iteration ${view.iteration} of ${view.run}`,
+    `Iteration ${view.iteration} of ${view.run}${view.fence === null ? "" : `\n  ${fenceWords(view.fence, { tense: "then" })}`}`,
     view.criteria.length === 0
       ? ""
       : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
