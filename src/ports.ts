@@ -245,6 +245,8 @@ export interface Snapshot {
   fileCount: number;
   added: number;
   removed: number;
+  /** Changed files that programs on the user's machine act on by themselves: hooks, editor and agent settings, … */
+  flagged: string[];
   /** What could not be taken in as usual: nested repositories, submodules; said, never dropped. */
   warnings: string[];
   /** Set when a cap was passed: the work is kept on disk and a person must look. */

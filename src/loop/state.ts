@@ -146,6 +146,8 @@ export interface RunState {
   outcome?: Outcome;
   /** What its end warned of. */
   endWarnings?: string[];
+  /** Files the agent touched that programs on the user's machine act on by themselves. */
+  flagged?: string[];
   reopened: number;
   limits: Limits;
   model: string | undefined;

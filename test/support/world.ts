@@ -326,6 +326,7 @@ export function portsOf(
             added: 0,
             removed: 0,
             warnings: [],
+            flagged: [],
           };
         }),
       diff: async (from, to) => await touch(() => `diff --git a/f b/f\n+${from}${to}`),

@@ -1,9 +1,7 @@
 /** What `pawl doctor` looks at. Every check reads only, and says what to do when it is not content. */
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { claudeLogin } from "../../agents/claude/login.ts";
-import { claudeAvailable } from "../../agents/claude/sdk.ts";
+import { claudeAvailable, claudeProgram } from "../../agents/claude/sdk.ts";
 import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
@@ -87,7 +85,7 @@ async function agent(env: Environment): Promise<Finding[]> {
       { name: "claude", is: "fail", says: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) },
     ];
   }
-  const program = claudeProgram();
+  const program = claudeProgram({});
   const version = program === undefined ? undefined : await versionOf(program, { args: ["--version"], env });
   if (version === undefined) {
     return [
@@ -100,19 +98,6 @@ async function agent(env: Environment): Promise<Finding[]> {
     ];
   }
   return [{ name: "claude", is: "ok", says: version }];
-}
-
-function claudeProgram(): string | undefined {
-  const require = createRequire(import.meta.url);
-  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`;
-  for (const candidate of [name, `${name}-musl`]) {
-    try {
-      return join(dirname(require.resolve(`${candidate}/package.json`)), "claude");
-    } catch {
-      // Not this one.
-    }
-  }
-  return undefined;
 }
 
 async function login(env: Environment): Promise<Finding[]> {

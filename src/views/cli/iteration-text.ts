@@ -1,6 +1,6 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
-import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { columns, duration } from "./format.ts";
@@ -32,7 +32,7 @@ export function overviewText(view: IterationView): string {
     }),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${change.warnings.map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,
