@@ -280,9 +280,12 @@ export async function checkAgent(
   const login = claudeLogin(env);
   if (login !== undefined) {
     if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;
-    throw new UsageError(`Claude Code reaches its model itself with this login, which no fence lets it: ${login.describe}`, {
-      hint: "--fence none; or --network open, with everything the login needs in the environment",
-    });
+    throw new UsageError(
+      `Claude Code reaches its model itself with this login, which no fence lets it: ${login.describe}`,
+      {
+        hint: "--fence none; or --network open, with everything the login needs in the environment",
+      },
+    );
   }
   throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
     hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",

@@ -137,7 +137,11 @@ export interface OpenRequest {
   sockets?: { folder: string; at: string } | undefined;
   /** Turns the agent's command into one inside its fence; undefined: it runs on the machine as it is. */
   confine?:
-    | ((command: string, args: readonly string[]) => { command: string; args: string[]; fds: number[] })
+    | ((
+        command: string,
+        args: readonly string[],
+        variables?: readonly string[],
+      ) => { command: string; args: string[]; fds: number[] })
     | undefined;
 }
 

@@ -4,8 +4,10 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { openEgress, REGISTRIES, type Attempt } from "../platform/egress.ts";
-import { bwrapFence, noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
+import { noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
 import type { Inside } from "../platform/fence/bwrap.ts";
+import { fenceAdvice } from "../platform/fence/advice.ts";
+import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import type { Confine } from "../platform/process.ts";
@@ -23,15 +25,15 @@ const TOOLCHAIN_NAME = /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PR
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
   if (asked === "none") return "none";
-  if (asked === "docker" || asked === "seatbelt") {
-    throw new UsageError(`--fence ${asked} does not work here`, { hint: "--fence bwrap on Linux, or --fence none" });
-  }
-  const tried = process.platform === "linux" ? await bwrapFence({ run: "probe", places: [] }) : undefined;
+  // The others were never tested: who wants one says so.
+  const kind = asked === "auto" ? "bwrap" : asked;
+  const tried = await openFence(kind, { run: "probe", places: [] });
   tried?.close();
-  if (tried !== undefined) return "bwrap";
+  if (tried !== undefined) return kind;
   if (asked === "auto") return "none";
-  throw new UsageError("--fence bwrap does not work here: bubblewrap is missing or may not make namespaces", {
-    hint: "apt install bubblewrap socat; `pawl doctor --fence` tells more",
+  const { why, fix } = fenceAdvice();
+  throw new UsageError(`--fence ${kind} does not work here${kind === "bwrap" ? `: ${why}` : ""}`, {
+    hint: kind === "bwrap" ? `${fix}; \`pawl doctor --fence\` tries it` : "--fence bwrap on Linux, or --fence none",
   });
 }
 
@@ -53,7 +55,7 @@ export interface RunFence {
 }
 
 interface Request {
-  spec: RunSpec;
+  spec: Pick<RunSpec, "run" | "fence"> & { workspace: Pick<RunSpec["workspace"], "path"> };
   layout: LaneLayout;
   stateDir: string;
   /** The run's own folder in the state. */
@@ -103,22 +105,25 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
     ],
   };
-  const fence = await bwrapFence({ run: spec.run, places: [...places.agent, ...places.check] });
+  const fence = await openFence(spec.fence.kind, { run: spec.run, places: [...places.agent, ...places.check] });
   if (fence === undefined) {
-    throw new UsageError("the fence this run began with does not work here any more: bwrap", {
+    throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
       hint: "`pawl doctor --fence` tells why",
     });
   }
   const wayOut = await openWayOut(spec.fence, { folder: sockets.folder, onAttempt: request.onAttempt });
   const confine = (who: "agent" | "check"): Confine => {
     const inside = insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut?.relay });
-    return (command, args) => fence.wrap(command, args, inside);
+    return (command, args, variables = []) => fence.wrap(command, args, { ...inside, variables });
   };
   return {
     level: levelOf(fence, spec.fence),
     agent: confine("agent"),
     check: confine("check"),
-    sockets: spec.fence.network === "open" ? undefined : { folder: sockets.folder, at: SOCKETS_AT },
+    sockets:
+      spec.fence.network === "open"
+        ? undefined
+        : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
     environment: wayOut?.environment ?? {},
     async close() {
       await wayOut?.close();

@@ -97,7 +97,7 @@ function levelOf({
 }
 
 /** Tried for real: a distribution may forbid user namespaces, a container may lack the rights. */
-function works(fence: Fence): boolean {
+export function works(fence: Fence): boolean {
   const limits = { memoryBytes: 1024 ** 3, processes: 4_096, fileBytes: 1024 ** 2 };
   const inside: Inside = { cwd: "/", places: [], hidden: [], network: "none", limits };
   const { command, args, fds } = fence.wrap("true", [], inside);

@@ -62,7 +62,7 @@ export interface ProcessRecord {
 type Stdio = Extract<StdioOptions, readonly unknown[]>;
 
 /** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
-export type Confine = (command: string, args: readonly string[]) => Wrapped;
+export type Confine = (command: string, args: readonly string[], variables?: readonly string[]) => Wrapped;
 
 /** The one way to start a program that may start others: leader of its own group. Throws when it cannot start. */
 export function start(
@@ -72,7 +72,7 @@ export function start(
 ): ChildProcess {
   fault("spawn");
   if (confine === undefined) return spawn(command, args, { ...options, detached: true });
-  const wrapped = confine(command, args);
+  const wrapped = confine(command, args, Object.keys(options.env ?? {}));
   try {
     const stdio: Stdio = options.stdio.concat(wrapped.fds);
     return spawn(wrapped.command, wrapped.args, { ...options, cwd: "/", stdio, detached: true });

@@ -1,7 +1,6 @@
 /** What holds a run, in one line for people: from its specification alone, so that every view can say it. Pure. */
 import type { FenceSpec } from "../spec.ts";
 
-
 const KINDS: Readonly<Record<Exclude<FenceSpec["kind"], "none">, string>> = {
   bwrap: "bwrap: own namespaces, a home of its own, writes only in the workspace",
   docker: "docker (untested): a container of its own, writes only in the workspace",

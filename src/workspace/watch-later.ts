@@ -28,7 +28,8 @@ export function watchLater(lane: Lane, changes: Numbers["changes"] = []): string
     .filter(({ blob }) => blob !== null)
     .map(({ path }) => Buffer.from(path, "latin1").toString("utf8"))
     .filter(runsLater);
-  const unseen = before === undefined ? [] : Object.keys(now).filter((path) => now[path] !== before[path] && runsLater(path));
+  const unseen =
+    before === undefined ? [] : Object.keys(now).filter((path) => now[path] !== before[path] && runsLater(path));
   if (before === undefined || JSON.stringify(before) !== JSON.stringify(now))
     writeDurably(fileOf(lane), JSON.stringify(now));
   return [...new Set([...changed, ...unseen])].toSorted().slice(0, MAX_FLAGGED);

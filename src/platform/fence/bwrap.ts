@@ -25,6 +25,8 @@ export interface Inside {
   /** `host`: the machine's own network; `none`: a loopback of its own. */
   network: "none" | "host";
   limits: FenceLimits;
+  /** Names of its environment, for kinds that do not pass it on by themselves. */
+  variables?: readonly string[];
   /** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
   relay?: { socat: string; port: number; socket: string } | undefined;
 }
@@ -65,7 +67,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
 }
 
 /** The relay lives as long as the namespace; the command replaces the shell. */
-function relayWords({ socat, port, socket }: NonNullable<Inside["relay"]>): string[] {
+export function relayWords({ socat, port, socket }: NonNullable<Inside["relay"]>): string[] {
   const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`;
   const script = '"$1" "$2" "UNIX-CONNECT:$3" >/dev/null 2>&1 </dev/null & shift 3; exec "$@"';
   return ["/bin/sh", "-c", script, "pawl-fence", socat, listen, socket];

@@ -7,6 +7,7 @@ import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
 import { runProcess } from "../../platform/process.ts";
 import { clockFinding } from "./doctor-clock.ts";
+import { fenceFinding } from "./doctor-fence.ts";
 import { newerFinding } from "./doctor-newer.ts";
 import { projectFindings } from "./doctor-project.ts";
 import { counted } from "./format.ts";
@@ -46,7 +47,7 @@ export const EXAMINATIONS: readonly Examine[] = [
   journal,
   projectFindings,
   async (env, looking) => [await newerFinding(env, looking)],
-  fence,
+  fenceFinding,
 ];
 
 const atLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
@@ -150,11 +151,6 @@ async function journal(env: Environment): Promise<Finding[]> {
   } finally {
     state.close();
   }
-}
-
-async function fence(): Promise<Finding[]> {
-  const says = "none yet: the agent and the checks can reach whatever you can";
-  return [{ name: "fence", is: "warn", says, fix: "run pawl in a container or a virtual machine" }];
 }
 
 /** The first line it prints; undefined when it cannot be started or fails. */

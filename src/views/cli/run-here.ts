@@ -49,7 +49,10 @@ export async function runHere(request: RunRequest): Promise<number> {
     try {
       await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
-      else if (loudness !== "quiet") process.stderr.write(`${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`);
+      else if (loudness !== "quiet")
+        process.stderr.write(
+          `${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
+        );
       return await driveNew(place.planned, { ...request, state });
     } finally {
       lock.release();
