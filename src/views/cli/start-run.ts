@@ -70,6 +70,9 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
       : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   if (elsewhere) refuseWithWorktree(given);
   const template = readTemplate(given, { cwd });
+  const kind = fenceKind(given.settings.fence);
+  // What is told is the first that is wrong, in the order below.
+  kind.catch(() => undefined);
   if (own?.agent === undefined) warmAgent(given.settings.agent);
   const facts = await inspectRepository(cwd, { environment: env });
   const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
@@ -89,7 +92,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     repository: facts.topLevel,
     path: facts.topLevel,
     branch,
-    fence: await fenceKind(settings.fence),
+    fence: await kind,
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
