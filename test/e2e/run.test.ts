@@ -71,7 +71,7 @@ describe("a run", () => {
     const echo = [bash("echo '<promise>COMPLETE</promise>'; date +%N > made.txt"), { text: "See the output above." }];
     const { pawl } = await cliPlace({ script: byIteration({ 1: echo, 2: echo, 3: [{ text: CLAIM }] }) });
     const result = await pawl("run", "make made.txt", "--max-iterations", "2", "--json");
-    expect(result.of("turn-end").map((fact) => fact.claim)).toEqual([false, false]);
+    expect(result.of("turn-end").map((fact) => fact.claim)).toEqual([null, null]);
     expect(outcomeOf(result)).toBe("exhausted");
     expect(result.code).toBe(3);
     const refused = await pawl("resume");
