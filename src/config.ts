@@ -199,8 +199,11 @@ function refuseSameWords(
     "abort-promise",
     ...(s.tasks === undefined ? [] : ["task-promise" as const]),
   ];
+  // As claims are read: letter case and blanks make no difference.
+  const plain = (name: SettingName): string | undefined =>
+    s[name] === undefined ? undefined : String(s[name]).trim().replaceAll(/\s+/g, " ").toLowerCase();
   for (const [at, a] of words.entries()) {
-    const same = words.slice(at + 1).find((b) => s[a] !== undefined && s[a] === s[b]);
+    const same = words.slice(at + 1).find((b) => plain(a) !== undefined && plain(a) === plain(b));
     if (same !== undefined)
       refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
   }

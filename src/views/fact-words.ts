@@ -2,6 +2,7 @@
 import type { Claim, Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
 const SHORT_OID_CHARS = 10;
@@ -136,5 +137,7 @@ export function usageWords(usage: Usage): string {
 }
 
 function toolWords(tools: readonly [string, number][]): string {
-  return tools.length === 0 ? "no tools" : tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+  return tools.length === 0
+    ? "no tools"
+    : tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
 }

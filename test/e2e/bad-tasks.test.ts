@@ -31,7 +31,7 @@ it.each([
     'promise and task-promise are the same word, "COMPLETE"',
     "--task-promise",
   ],
-  [["--promise", "X", "--abort-promise", "X"], 'promise and abort-promise are the same word, "X"', "--abort-promise"],
+  [["--promise", "X", "--abort-promise", " x "], 'promise and abort-promise are the same word, "X"', "--abort-promise"],
   [
     ["--tasks", "T.md", "--abort-promise", "READY_FOR_NEXT_TASK"],
     'abort-promise and task-promise are the same word, "READY_FOR_NEXT_TASK"',

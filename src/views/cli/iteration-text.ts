@@ -2,6 +2,7 @@
 import type { FactOf, Verdict } from "../../events.ts";
 import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
 import { oneLine, plain } from "../plain.ts";
+import { toolName } from "../tool-name.ts";
 import { columns, duration } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
 
@@ -25,7 +26,7 @@ export function overviewText(view: IterationView): string {
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
-      const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+      const tools = end.tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
       const said = plain(end.text).trim();
       return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${claimWords(end.claim)}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
