@@ -194,14 +194,14 @@ function refuseSameWords(
   s: Resolved["settings"],
   refuse: (a: SettingName, b: SettingName, says: string) => never,
 ): void {
-  const words: SettingName[] = [
-    "promise",
-    "abort-promise",
+  const words = [
+    "promise" as const,
+    "abort-promise" as const,
     ...(s.tasks === undefined ? [] : ["task-promise" as const]),
   ];
   // As claims are read: letter case and blanks make no difference.
-  const plain = (name: SettingName): string | undefined =>
-    s[name] === undefined ? undefined : String(s[name]).trim().replaceAll(/\s+/g, " ").toLowerCase();
+  const plain = (name: (typeof words)[number]): string | undefined =>
+    s[name]?.trim().replaceAll(/\s+/g, " ").toLowerCase();
   for (const [at, a] of words.entries()) {
     const same = words.slice(at + 1).find((b) => plain(a) !== undefined && plain(a) === plain(b));
     if (same !== undefined)
