@@ -60,7 +60,7 @@ export function resolveSettings({ flags = {}, env, repository, userDir }: Source
     ...(userDir === undefined ? [] : [fileLayer("user", join(userDir, USER_FILE))]),
     ...(repository === undefined ? [] : [fileLayer("project", join(repository, PROJECT_FILE))]),
     { from: "environment", where: variableOf, values: readEnvironment(env) },
-    { from: "flag", where: (name) => `--${flagOf(name) ?? name}`, values: flags },
+    { from: "flag", where: (name) => typedFlag(name, flags), values: flags },
   ];
   const settings: Record<string, unknown> = {};
   const origins: Partial<Record<SettingName, Origin>> = {};
@@ -145,6 +145,12 @@ function knownOr(word: string, known: readonly string[], says: string): void {
   throw new UsageError(says, {
     hint: meant === undefined ? "`pawl config show` lists the settings" : `did you mean ${meant}?`,
   });
+}
+
+/** As it was typed: the setting `commit` has switches instead of a flag of its own. */
+function typedFlag(name: SettingName, flags: Readonly<Partial<Record<SettingName, unknown>>>): string {
+  if (name === "commit") return flags.commit === "none" ? "--no-commit" : "--current-branch";
+  return `--${flagOf(name) ?? name}`;
 }
 
 /** What cannot be meant together; each names both and where they come from. */

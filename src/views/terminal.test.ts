@@ -109,6 +109,26 @@ describe("a live run", () => {
     expect(said({ loudness: "quiet" })).toEqual([]);
   });
 
+  it("shows the past with the time at which it happened, also when it is looked at later", () => {
+    const log = show(factsOf(twoIterations), { live: false, now: () => 86_399_000 })
+      .text.trimEnd()
+      .split("\n");
+    const first = new Date(3_000).toTimeString().slice(0, 8);
+    expect(log[0]).toMatch(new RegExp(`^${first.slice(0, 5)}:0\\d iteration 1`));
+    let text = "";
+    const view = terminalView({
+      write: (more) => (text += more),
+      live: false,
+      colour: false,
+      loudness: "normal",
+      redact: (line) => line,
+      now: () => 86_399_000,
+    });
+    view.trace({ at: 3_000, turn: 1, kind: "text", data: { text: "words" } });
+    view.close();
+    expect(text.startsWith(first)).toBe(true);
+  });
+
   it("shows paths of tools without the directory the agent works in", () => {
     let text = "";
     const write = (more: string): void => void (text += more);

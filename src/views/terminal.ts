@@ -41,29 +41,35 @@ export interface TerminalOptions {
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
 export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
-  const line = (text: string, style?: Style): void => {
+  const line = (text: string, { at, style }: { at: number; style?: Style | undefined }): void => {
     beats.heard();
     for (const one of text.split("\n")) {
       const safe = redact(one.length > MAX_LINE_CHARS ? `${one.slice(0, MAX_LINE_CHARS)}…` : one);
       const shown = style !== undefined && colour ? styleText(style, safe, { validateStream: false }) : safe;
-      write(live ? `${shown}\n` : `${timeOfDay(now())} ${shown}\n`);
+      write(live ? `${shown}\n` : `${timeOfDay(at)} ${shown}\n`);
     }
   };
-  const beats = heartbeat({ say: (words) => line(words, "dim"), now, live, quiet: loudness === "quiet" });
+  const beats = heartbeat({
+    say: (words) => line(words, { at: now(), style: "dim" }),
+    now,
+    live,
+    quiet: loudness === "quiet",
+  });
   return {
     fact(fact, state) {
       beats.fact(fact);
       // Whoever wants silence is told all the same that he is waited for.
       if (loudness === "quiet" && fact.type !== "human-requested") return;
       const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
-      if (told !== undefined) line(told.text, told.style);
+      if (told !== undefined) line(told.text, { at: fact.at, style: told.style });
     },
     trace(traced) {
       beats.life();
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
       const all = traceWords(traced);
       const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");
-      if (words !== undefined && words !== "") line(indented(words), traced.kind === "text" ? undefined : "dim");
+      if (words !== undefined && words !== "")
+        line(indented(words), { at: traced.at, style: traced.kind === "text" ? undefined : "dim" });
     },
     close: () => beats.close(),
   };

@@ -1,7 +1,7 @@
 /** The first lines of a run: what it is called, where it works, what judges it and what it may spend. */
 import type { Limits, RunSpec } from "../../spec.ts";
 import { oneLine } from "../plain.ts";
-import { dollars, duration } from "./format.ts";
+import { counted, dollars, duration } from "./format.ts";
 
 const MAX_GOAL_CHARS = 200;
 
@@ -20,14 +20,14 @@ export function header(spec: RunSpec, { goalFile }: { goalFile?: string } = {}):
 
 export function sayLimits(limits: Limits): string {
   const words = [
-    limits.iterations === undefined ? "" : `${limits.iterations} iterations`,
-    limits.turns === undefined ? "" : `${limits.turns} turns`,
-    limits.toolCalls === undefined ? "" : `${limits.toolCalls} tool calls`,
-    limits.tokens === undefined ? "" : `${limits.tokens} tokens`,
+    limits.iterations === undefined ? "" : counted(limits.iterations, "iteration"),
+    limits.turns === undefined ? "" : counted(limits.turns, "turn"),
+    limits.toolCalls === undefined ? "" : counted(limits.toolCalls, "tool call"),
+    limits.tokens === undefined ? "" : counted(limits.tokens, "token"),
     limits.usd === undefined ? "" : dollars(limits.usd),
     limits.turnUsd === undefined ? "" : `${dollars(limits.turnUsd)} a turn`,
     limits.drivenMs === undefined ? "" : duration(limits.drivenMs),
-    limits.callsPerHour === undefined ? "" : `${limits.callsPerHour} turns an hour`,
+    limits.callsPerHour === undefined ? "" : `${counted(limits.callsPerHour, "turn")} an hour`,
   ].filter((word) => word !== "");
   return words.length === 0 ? "no limits" : `at most ${words.join(", ")}`;
 }
