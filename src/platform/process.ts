@@ -70,7 +70,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const startedAt = performance.now();
   const tag = randomUUID();
   const { child, streams, startError } = await startChild(request, { tag });
-  if (child === undefined) return { ...record, startError, durationMs: performance.now() - startedAt };
+  if (child === undefined) return { ...record, startError, durationMs: Math.ceil(performance.now() - startedAt) };
 
   const output = readOutput(streams, request);
   const exited = once(child, "exit");
@@ -91,7 +91,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     signal: child.signalCode,
     timedOut: end === "total" || end === "idle" ? end : null,
     aborted: end === "abort",
-    durationMs: performance.now() - startedAt,
+    durationMs: Math.ceil(performance.now() - startedAt),
     outputBytes: output.bytes(),
   };
 }

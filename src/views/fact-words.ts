@@ -30,7 +30,7 @@ export function factWords(fact: Fact): string | undefined {
     case "iteration-start":
       return `iteration ${fact.n}`;
     case "turn-start": {
-      const left = fact.prompt.parts.filter((part) => part.cut > 0).map((part) => part.name);
+      const left = fact.prompt.cut;
       const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
       return `turn ${fact.turn}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
     }

@@ -1,5 +1,6 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
+import type { Manifest } from "../../loop/prompt.ts";
 import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -62,8 +63,8 @@ export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"d
 }
 
 /** The manifest: what was included, what was left out, and why. */
-export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
-  const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
+export function manifestText({ prompt, turn }: FactOf<"turn-start">, parts: Manifest): string {
+  const rows = parts.map(({ name, bytes, cut, included, why }) => [
     name,
     included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
     cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,
