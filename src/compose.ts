@@ -5,9 +5,11 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
+import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
+import { fenceOf } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
@@ -57,6 +59,8 @@ interface ComposeOptions {
   /** The program's own, for the checks of kind `custom`. */
   checks?: readonly Check[];
   ahead?: Ports["ahead"];
+  /** Opened by the caller already. */
+  fence?: RunFence | undefined;
 }
 
 /** Everything a run needs to be driven, from its first fact: the same for a new run and for one driven again. */
@@ -68,6 +72,7 @@ export async function composeForRun({
   agents,
   checks = [],
   ahead,
+  fence: opened,
 }: ComposeOptions): Promise<Composed> {
   const [
     { openWorkspace },
@@ -97,6 +102,7 @@ export async function composeForRun({
   });
   const { journal, trace, blobs } = state;
   const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
+  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
   const ports: Ports = {
     journal,
     trace,
@@ -105,7 +111,14 @@ export async function composeForRun({
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) =>
-      check.kind === "custom" ? customCheck(check, checks) : commandCheck(check, { run, blobs, environment }),
+      check.kind === "custom"
+        ? customCheck(check, checks)
+        : commandCheck(check, {
+            run,
+            blobs,
+            environment: { ...environment, ...fence.environment },
+            fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+          }),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
@@ -114,17 +127,28 @@ export async function composeForRun({
     }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true }),
+    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true, fence }),
     ...(ahead === undefined ? {} : { ahead }),
     uuid: () => randomUUID(),
   };
-  return { ports, spec, close: () => workspace.close() };
+  return {
+    ports,
+    spec,
+    async close() {
+      await workspace.close();
+      // One that was given is closed by whoever opened it.
+      if (opened === undefined) await fence.close();
+    },
+  };
 }
 
-type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
+export type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
 
 /** Everything of an OpenRequest that is known before the first turn. `keep`: also for whoever drives the run again. */
-async function agentPlace({ run, env, state, start }: Begun, { keep }: { keep: boolean }): Promise<Ports["agentHome"]> {
+async function agentPlace(
+  { run, env, state, start }: Begun,
+  { keep, fence }: { keep: boolean; fence: RunFence },
+): Promise<Ports["agentHome"]> {
   const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
     import("./compose/environment.ts"),
     import("./compose/instructions.ts"),
@@ -138,17 +162,48 @@ async function agentPlace({ run, env, state, start }: Begun, { keep }: { keep: b
     env,
   });
   const environment = thawEnvironment(start.spec.environment, { env, run, home: join(home, "home") });
-  return { home, instructions, environment };
+  return {
+    home,
+    instructions,
+    environment: { ...environment, ...fence.environment },
+    confine: fence.agent,
+    sockets: fence.sockets,
+  };
+}
+
+/** What holds the agent and the checks of a run; to be closed when nothing of it runs any more. */
+export async function runFence({ run, env, state, start }: Begun): Promise<RunFence> {
+  const [{ openRunFence }, { laneLayout }, { thawEnvironment }] = await Promise.all([
+    import("./compose/fence.ts"),
+    import("./workspace/layout.ts"),
+    import("./compose/environment.ts"),
+  ]);
+  const { spec } = start;
+  const home = agentHome(state.dir, { run, lane: LANE });
+  return await openRunFence({
+    spec,
+    layout: laneLayout({ stateDir: state.dir, repository: spec.workspace.repository, run, lane: LANE }),
+    stateDir: state.dir,
+    runDir: runDir(state.dir, run),
+    agentHome: home,
+    checkHome: join(runDir(state.dir, run), "check-home"),
+    programs: await agentFolders(spec.agent),
+    environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
+    onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
+  });
 }
 
 /**
  * Starts the agent of a run that has just begun, before all else that driving needs is loaded: its program takes longest.
  * The caller watches signals already, and closes the session, whatever happens; also one that was driven with.
  */
-export async function startAhead({ run, env, state, start }: Begun): Promise<NonNullable<Ports["ahead"]>> {
+export async function startAhead(
+  { run, env, state, start }: Begun,
+  { fence }: { fence: RunFence },
+): Promise<NonNullable<Ports["ahead"]>> {
   const { agent: wanted, workspace } = start.spec;
   const [place, agents, { realPath }] = await Promise.all([
-    agentPlace({ run, env, state, start }, { keep: false }),
+    agentPlace({ run, env, state, start }, { keep: false, fence }),
     agentNamed(wanted.name, env),
     import("./workspace/layout.ts"),
   ]);
@@ -170,7 +225,7 @@ export async function startAhead({ run, env, state, start }: Begun): Promise<Non
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
   const [first] = await journal.read(run);
-  if (first?.type === "run-start") return first;
+  if (first?.type === "run-start") return { ...first, spec: { ...first.spec, fence: fenceOf(first.spec) } };
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
@@ -192,6 +247,13 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
   });
 }
 
+/** Folders that the agent's program needs to read. */
+async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+  if (name !== "claude") return [];
+  const { claudeFolders } = await import("./agents/claude/sdk.ts");
+  return claudeFolders(options);
+}
+
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
 export function warmAgent(name: string): void {
   if (name !== "claude") return;
@@ -200,20 +262,31 @@ export function warmAgent(name: string): void {
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  { agent, workspace }: Pick<RunSpec, "agent" | "workspace">,
+  { agent, workspace, fence }: Pick<RunSpec, "agent" | "workspace" | "fence">,
   env: Environment,
 ): Promise<void> {
   const { name, options, ask } = agent;
   if (name !== "claude") return;
-  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
-    import("./agents/claude/options.ts"),
-    import("./agents/claude/sdk.ts"),
-    import("./agents/claude/login.ts"),
-  ]);
+  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
+    await Promise.all([
+      import("./agents/claude/options.ts"),
+      import("./agents/claude/sdk.ts"),
+      import("./agents/claude/login.ts"),
+      import("./agents/claude/route.ts"),
+    ]);
   const parsed = claudeOptions(options, ask);
   readMcpServers(parsed.mcp, workspace.path);
   await claudeAvailable(parsed, env);
-  if (claudeLogin(env) !== undefined) return;
+  const login = claudeLogin(env);
+  if (login !== undefined) {
+    if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;
+    throw new UsageError(
+      `Claude Code reaches its model itself with this login, which no fence lets it: ${login.describe}`,
+      {
+        hint: "--fence none; or --network open, with everything the login needs in the environment",
+      },
+    );
+  }
   throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
     hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",
   });

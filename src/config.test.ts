@@ -23,7 +23,16 @@ function resolve({ project, user, env = {}, flags = {} }: Given) {
 }
 
 const specOf = (given: Given) =>
-  toRunSpec(resolve(given), { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment: {} });
+  toRunSpec(resolve(given), {
+    run: "r-1",
+    goal: "g",
+    repository: "/r",
+    path: "/r",
+    branch: "pawl/g",
+    fence: "none",
+    hosts: [],
+    environment: {},
+  });
 
 describe("settings", () => {
   it("come from the flag, else the environment, else the project, else the user, else the default", () => {

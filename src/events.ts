@@ -245,6 +245,8 @@ export const factSchema = z.discriminatedUnion("type", [
     added: count,
     removed: count,
     warnings: z.array(z.string()),
+    /** Files of this change that programs on the user's machine act on by themselves. */
+    flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */
     refused: z.string().optional(),
   }),

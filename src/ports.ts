@@ -133,6 +133,16 @@ export interface OpenRequest {
   instructions: string;
   /** The whole environment the agent's processes get, built from an allow-list, with the run's id in it. */
   environment: Readonly<Record<string, string>>;
+  /** Where sockets of pawl's are found from inside the fence (`at`) and outside; undefined where loopback is shared. */
+  sockets?: { folder: string; at: string } | undefined;
+  /** Turns the agent's command into one inside its fence; undefined: it runs on the machine as it is. */
+  confine?:
+    | ((
+        command: string,
+        args: readonly string[],
+        variables?: readonly string[],
+      ) => { command: string; args: string[]; fds: number[] })
+    | undefined;
 }
 
 export interface TurnRequest {
@@ -239,6 +249,8 @@ export interface Snapshot {
   fileCount: number;
   added: number;
   removed: number;
+  /** Changed files that programs on the user's machine act on by themselves: hooks, editor and agent settings, … */
+  flagged: string[];
   /** What could not be taken in as usual: nested repositories, submodules; said, never dropped. */
   warnings: string[];
   /** Set when a cap was passed: the work is kept on disk and a person must look. */
@@ -348,7 +360,7 @@ export interface Ports {
   /** Ends what an earlier driver of this run left behind; returns how many processes. */
   sweep(run: string): Promise<number>;
   /** Everything of an OpenRequest that is known before the first turn. */
-  agentHome: { home: string; instructions: string; environment: Readonly<Record<string, string>> };
+  agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine" | "sockets">;
   /** For a new run: a new session of its agent that is starting already, for the first turn of the main lane. */
   ahead?: { ref: string; session: AgentSession };
   /** Fresh unique ids; v4 uuid. */

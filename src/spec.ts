@@ -113,6 +113,17 @@ const agentSpecSchema = z.strictObject({
 });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
+const fenceSpecSchema = z.strictObject({
+  kind: z.enum(["bwrap", "docker", "seatbelt", "none"]),
+  /** `hosts`: through a proxy that knows them; `open`: the machine's own network. */
+  network: z.enum(["off", "hosts", "open"]),
+  hosts: z.array(z.string()),
+  memoryBytes: z.int().positive(),
+  processes: z.int().positive(),
+  fileBytes: z.int().positive(),
+});
+export type FenceSpec = z.infer<typeof fenceSpecSchema>;
+
 const workspaceSpecSchema = z.strictObject({
   /** The user's repository (its top level) and the directory where the agent works; they differ with a worktree. */
   repository: z.string(),
@@ -136,6 +147,7 @@ export const runSpecSchema = z.strictObject({
   goal: z.string().min(1),
   workspace: workspaceSpecSchema,
   agent: agentSpecSchema,
+  fence: fenceSpecSchema,
   checks: z.array(checkSpecSchema),
   /** The agent's word for "done"; with `required` a pass alone does not end the run. */
   claim: z.strictObject({

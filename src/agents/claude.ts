@@ -2,18 +2,15 @@
 import type { Agent } from "../ports.ts";
 import { inspectTurn } from "./claude/inspect.ts";
 import { loginEnvironment } from "./claude/login.ts";
-import type { Listen } from "./claude/model-way.ts";
 import { loadSdk } from "./claude/sdk.ts";
 import { claudeSession } from "./claude/session.ts";
 
 interface ClaudeSetup {
   /** The user's own: login, endpoint and proxies are taken from it, nothing else. */
   userEnvironment: Readonly<Record<string, string | undefined>>;
-  /** Where it finds the gateway to its model. */
-  listen?: Listen;
 }
 
-export function claude({ userEnvironment, listen = "loopback" }: ClaudeSetup): Agent {
+export function claude({ userEnvironment }: ClaudeSetup): Agent {
   const login = loginEnvironment(userEnvironment);
   return {
     name: "claude",
@@ -21,7 +18,7 @@ export function claude({ userEnvironment, listen = "loopback" }: ClaudeSetup): A
     open(request) {
       // Loading takes longer than most of what happens before the first turn; a failure shows there.
       loadSdk().catch(() => undefined);
-      return Promise.resolve(claudeSession(request, { login, listen }));
+      return Promise.resolve(claudeSession(request, { login }));
     },
     inspect: inspectTurn,
   };

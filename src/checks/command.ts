@@ -7,7 +7,7 @@ import type { Blobs, BlobWriter, Check, VerifyTree } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 import { RUN_TAG } from "../platform/environment.ts";
 import { runProcess } from "../platform/process.ts";
-import type { ProcessRecord } from "../platform/process.ts";
+import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
@@ -31,9 +31,11 @@ interface Options {
   /** The whole environment the command gets. */
   environment: Readonly<Record<string, string>>;
   blobs: Blobs;
+  /** How far the command is from the rest of the machine; without it, not at all. */
+  fence?: { confine: Confine; level: string } | undefined;
 }
 
-export function commandCheck(spec: CheckSpec, { run, environment, blobs }: Options): Check {
+export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence }: Options): Check {
   const env = { ...environment, [RUN_TAG]: run };
 
   async function judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict> {
@@ -43,6 +45,7 @@ export function commandCheck(spec: CheckSpec, { run, environment, blobs }: Optio
       command: SHELL,
       args: ["-c", spec.command, SHELL_NAME],
       cwd: tree.path,
+      confine: fence?.confine,
       env,
       timeoutMs: spec.timeoutMs,
       signal,
@@ -60,7 +63,7 @@ export function commandCheck(spec: CheckSpec, { run, environment, blobs }: Optio
       durationMs: record.durationMs,
       log: kept?.hash ?? null,
       logBytes: kept?.bytes ?? 0,
-      isolation: tree.isolation,
+      isolation: fence === undefined ? tree.isolation : `${tree.isolation}, ${fence.level}`,
       suspicions: [],
     };
     return verdictOf(record, { evidence, output: tail.text(), timeoutMs: spec.timeoutMs });

@@ -4,6 +4,7 @@ import {
   runSpecSchema,
   type AgentSpec,
   type CheckSpec,
+  type FenceSpec,
   type HookSpec,
   type Limits,
   type Rung,
@@ -21,6 +22,10 @@ export interface RunAbout {
   /** Where the agent works. */
   path: string;
   branch: string | undefined;
+  /** What the setting comes to on this machine. */
+  fence: FenceSpec["kind"];
+  /** Reachable beside the model. */
+  hosts: string[];
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -44,6 +49,14 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       maxSnapshotFiles: s["max-snapshot-files"],
     },
     agent: toAgent(s),
+    fence: {
+      kind: about.fence,
+      network: s.network === "open" ? "open" : about.hosts.length > 0 ? "hosts" : "off",
+      hosts: about.hosts,
+      memoryBytes: s["max-memory"],
+      processes: s["max-processes"],
+      fileBytes: s["max-file-size"],
+    },
     checks,
     claim: {
       promise: s.promise,

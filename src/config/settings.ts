@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { AGENT_SETTINGS } from "./settings/agent.ts";
+import { FENCE_SETTINGS } from "./settings/fence.ts";
 import { GIT_SETTINGS } from "./settings/git.ts";
 import { GOAL_SETTINGS } from "./settings/goal.ts";
 import type { Setting } from "./settings/kinds.ts";
@@ -16,6 +17,7 @@ export const SETTINGS = {
   ...GOAL_SETTINGS,
   ...LIMITS_SETTINGS,
   ...AGENT_SETTINGS,
+  ...FENCE_SETTINGS,
   ...GIT_SETTINGS,
   ...PATIENCE_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting>>;
@@ -52,6 +54,12 @@ export const DEFAULTS = {
   "answer-timeout": 3_600_000,
   "on-errors": "fail",
   hooks: [],
+  fence: "auto",
+  network: "off",
+  "allow-host": [],
+  "max-memory": 8 * 1024 ** 3,
+  "max-processes": 2_048,
+  "max-file-size": 4 * 1024 ** 3,
   commit: "branch",
   "branch-prefix": "pawl/",
   "allow-dirty": false,

@@ -29,6 +29,7 @@ const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
 const MAX_KEPT_PATHS = 40;
+const MAX_KEPT_FLAGGED = 200;
 const HOUR_MS = 3_600_000;
 
 export function fold(facts: Iterable<Fact>): RunState {
@@ -228,6 +229,8 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 }
 
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
+  if (fact.flagged !== undefined)
+    state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
   const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {

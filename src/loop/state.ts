@@ -4,7 +4,7 @@
  */
 import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
 import type { Base } from "../ports.ts";
-import type { Limits, RunSpec } from "../spec.ts";
+import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
@@ -146,6 +146,8 @@ export interface RunState {
   outcome?: Outcome;
   /** What its end warned of. */
   endWarnings?: string[];
+  /** Files the agent touched that programs on the user's machine act on by themselves. */
+  flagged?: string[];
   reopened: number;
   limits: Limits;
   model: string | undefined;
@@ -185,10 +187,22 @@ export function mainLane(state: RunState): LaneState {
   return laneOf(state, MAIN_LANE);
 }
 
+/** Runs of before there was a fence had none. */
+const NO_FENCE: FenceSpec = {
+  kind: "none",
+  network: "open",
+  hosts: [],
+  memoryBytes: Number.MAX_SAFE_INTEGER,
+  processes: Number.MAX_SAFE_INTEGER,
+  fileBytes: Number.MAX_SAFE_INTEGER,
+};
+
+export const fenceOf = ({ fence }: { fence?: FenceSpec }): FenceSpec => fence ?? NO_FENCE;
+
 export function initial(fact: FactOf<"run-start">): RunState {
   return {
     run: fact.run,
-    spec: fact.spec,
+    spec: { ...fact.spec, fence: fenceOf(fact.spec) },
     base: fact.base,
     pawl: fact.pawl,
     createdAt: fact.at,

@@ -33,7 +33,7 @@ export interface GatewayOptions {
   /** Beginnings of paths that are forwarded, e.g. `/v1/`; all others are answered with 404. */
   paths: readonly string[];
   /** A free port on loopback, or a socket that only the user can open. */
-  listen: { port: 0 } | { socket: string };
+  listen: { port: 0 } | { socket: string; mode?: number };
   /** What the model gets for the headers that the agent sent; `token` is what the agent has instead of a key. */
   headers(sent: IncomingHttpHeaders, token: string): OutgoingHttpHeaders;
   /** The request leaves once this resolves. A rejection lets it go too: the gateway never stands in the way. */
@@ -87,7 +87,7 @@ async function listening(server: Server, listen: GatewayOptions["listen"]): Prom
   // It must not keep a driver alive that has nothing else to do.
   server.unref();
   if (where.path === undefined) return `http://${HOST}:${(server.address() as AddressInfo).port}`;
-  chmodSync(where.path, SOCKET_MODE);
+  chmodSync(where.path, ("socket" in listen ? listen.mode : undefined) ?? SOCKET_MODE);
   return "http://localhost";
 }
 

@@ -28,8 +28,12 @@ export interface Tree {
 }
 
 /** Ends the tree; returns how many processes had to be told. The root too, if it still lives. */
-export function endTree(tree: Tree, { graceMs = TERM_GRACE_MS }: { graceMs?: number } = {}): Promise<number> {
-  return endAll(() => membersOf(tree), { graceMs });
+export function endTree(
+  tree: Tree,
+  { graceMs = TERM_GRACE_MS, wrapped = false }: { graceMs?: number; wrapped?: boolean } = {},
+): Promise<number> {
+  // The wrapper of a fence would take everything down with it at once; it goes when what is inside has gone.
+  return endAll(() => membersOf(tree), { graceMs, unasked: wrapped ? tree.root : undefined });
 }
 
 /**
@@ -94,7 +98,10 @@ export function freezeAll(find: () => ProcessInfo[]): void {
 }
 
 /** Signals what `find` finds, again and again, until it finds nothing: SIGTERM first, SIGKILL after the grace. */
-export async function endAll(find: () => ProcessInfo[], { graceMs }: { graceMs: number }): Promise<number> {
+export async function endAll(
+  find: () => ProcessInfo[],
+  { graceMs, unasked }: { graceMs: number; unasked?: number | undefined },
+): Promise<number> {
   const told = new Set<string>();
   const startedAt = performance.now();
   let empty = 0;
@@ -106,7 +113,7 @@ export async function endAll(find: () => ProcessInfo[], { graceMs }: { graceMs: 
     const fresh = targets.filter((info) => !told.has(nameOf(info)));
     for (const info of targets) told.add(nameOf(info));
     if (elapsedMs >= graceMs) kill(targets);
-    else for (const info of fresh) ask(info.pid);
+    else for (const { pid } of fresh) if (pid !== unasked) ask(pid);
     if (fresh.length > 0 || empty > 0) pollMs = MIN_POLL_MS;
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }

@@ -3,7 +3,7 @@
  * also after a normal end. What became of it is a record; a child's failure is never an exception.
  */
 import { spawn } from "node:child_process";
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { ChildProcess, SpawnOptions, StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync } from "node:fs";
@@ -12,6 +12,7 @@ import type { Readable } from "node:stream";
 import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
+import type { Wrapped } from "./fence.ts";
 import { prepareSparePipe, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
@@ -38,6 +39,7 @@ export interface ProcessRequest {
   /** Between SIGTERM and SIGKILL. */
   graceMs?: number;
   signal?: AbortSignal;
+  confine?: Confine | undefined;
   /** Without it the program reads an empty standard input. */
   input?: string | Uint8Array;
   /** Standard output and error, in the order they were written. Awaited before more is read. */
@@ -57,10 +59,26 @@ export interface ProcessRecord {
   startError: { code: string; message: string } | null;
 }
 
+type Stdio = Extract<StdioOptions, readonly unknown[]>;
+
+/** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
+export type Confine = (command: string, args: readonly string[], variables?: readonly string[]) => Wrapped;
+
 /** The one way to start a program that may start others: leader of its own group. Throws when it cannot start. */
-export function start(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+export function start(
+  command: string,
+  args: readonly string[],
+  { confine, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
+): ChildProcess {
   fault("spawn");
-  return spawn(command, args, { ...options, detached: true });
+  if (confine === undefined) return spawn(command, args, { ...options, detached: true });
+  const wrapped = confine(command, args, Object.keys(options.env ?? {}));
+  try {
+    const stdio: Stdio = options.stdio.concat(wrapped.fds);
+    return spawn(wrapped.command, wrapped.args, { ...options, cwd: "/", stdio, detached: true });
+  } finally {
+    for (const fd of wrapped.fds) closeSync(fd);
+  }
 }
 
 /** Rejects only when `onOutput` does, after the tree has been ended. */
@@ -81,7 +99,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     const since = performance.now() - startedAt < QUICK_LOOK_MS;
     record.leftBehind = await endLeftBehind(tree, { since, graceMs: request.graceMs });
   } else {
-    await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS });
+    await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS, wrapped: request.confine !== undefined });
     await within(DRAIN_LIMIT_MS, exited);
   }
   await output.finish(DRAIN_LIMIT_MS);
@@ -130,7 +148,9 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     const stdin = request.input === undefined ? "ignore" : "pipe";
     const out = pipe?.writer ?? "pipe";
     const env = { ...request.env, [PROCESS_TAG]: tag };
-    const child = start(request.command, request.args ?? [], { cwd: request.cwd, env, stdio: [stdin, out, out] });
+    const stdio = [stdin, out, out] as const;
+    const { cwd, confine } = request;
+    const child = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
     child.on("error", () => {});
     // A program that does not read its input breaks the pipe; that is its right.

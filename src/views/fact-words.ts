@@ -39,7 +39,7 @@ export function factWords(fact: Fact): string | undefined {
     case "turn-end":
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
-      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
@@ -80,6 +80,11 @@ export function factWords(fact: Fact): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** For a change that programs outside the fence would act on. */
+export function flaggedWords(flagged: readonly string[] = []): string[] {
+  return flagged.length === 0 ? [] : [`runs on your machine later, look at it first: ${flagged.join(", ")}`];
 }
 
 export function claimWords(claim: Claim | null): string {

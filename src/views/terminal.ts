@@ -121,7 +121,7 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     case "decision-made":
       return { text: closing(mainLane(state).record, fact), style: "cyan" };
     case "change-recorded":
-      return fact.warnings.length === 0 && fact.refused === undefined
+      return fact.warnings.length === 0 && fact.refused === undefined && fact.flagged === undefined
         ? undefined
         : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-accepted":

@@ -32,6 +32,8 @@ export interface LaneLayout extends RepositoryLayout {
   verify: string;
   verifyIndex: string;
   nested: string;
+  /** Seen by a fenced agent instead of the user's git directory; made by whoever opens the fence. */
+  fencedGit: string;
   /** Prefix of this lane's refs. */
   refs: string;
 }
@@ -61,6 +63,7 @@ export function laneLayout(about: { stateDir: string; repository: string; run: s
     verify: join(dir, "verify"),
     verifyIndex: join(dir, "verify.index"),
     nested: join(dir, "nested"),
+    fencedGit: join(dir, "fenced.git"),
     refs: `refs/pawl/${about.run}/${about.lane}`,
   };
 }

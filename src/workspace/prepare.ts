@@ -10,6 +10,7 @@ import type { Base } from "../ports.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { copyDependencies } from "./dependencies.ts";
+import { fillFencedGit } from "./fenced-git.ts";
 import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
 import { openLane, placesOf, readPrepared, type Lane, type Prepared } from "./lane.ts";
 import type { LaneLayout } from "./layout.ts";
@@ -24,6 +25,7 @@ import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import { copyIndex } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
+import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
 
 const SHOWN_PATHS = 3;
@@ -38,7 +40,10 @@ export interface PrepareRequest {
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { layout } = request;
   const done = readPrepared(layout);
-  if (done !== undefined) return done;
+  if (done !== undefined) {
+    await fillFencedGit(openLane({ ...request, prepared: done }));
+    return done;
+  }
   const facts = await inspectRepository(request.spec.path, { environment: request.environment });
   refuseUnusable(request, facts);
   makeDirsDurably(layout.dir);
@@ -74,7 +79,9 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     intent,
   );
   await watchRefs(lane);
+  watchLater(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));
+  await fillFencedGit({ ...lane, prepared });
   return prepared;
 }
 

@@ -47,7 +47,8 @@ describe("a run", () => {
       "branch",
       "diff",
       "unverified",
-      "unfenced",
+      "isolation   fenced: bwrap: ",
+      "  fenced: bwrap: own namespaces",
     ]) {
       expect(result.stderr).toContain(word);
     }

@@ -43,7 +43,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   expect(readFileSync(join(place.repository.path, "TASKS.md"), "utf8")).not.toContain("four");
   const listed = await place.pawl("tasks", "list");
   expect(listed.stdout).toMatch(/^1 +\[ \] one +current, 1 iteration$/m);
-  first.open();
+  first.open(place);
 
   await fact("turn-start", ({ iteration }) => iteration === 4);
   await toolRuns(4);
@@ -52,7 +52,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   expect(status.stdout).toContain("task “two” was ticked though nothing but TASKS.md changed");
   running.child.kill("SIGKILL");
   await running.done;
-  last.open();
+  last.open(place);
   const resumed = await place.pawl("resume");
   expect(resumed.code).toBe(0);
   expect(resumed.stderr).toMatch(/tasks +3 of 4 done, 1 skipped$/m);
@@ -111,7 +111,7 @@ describe("tasks mode", () => {
     const listed = await place.pawl("tasks", "list");
     expect(listed.stdout).toMatch(/^1 +\[x\] easy +current, 2 iterations\n2 +\[\?\] hard +gone from the file$/m);
     expect((await place.pawl("tasks", "remove", "2")).code).toBe(0);
-    held.open();
+    held.open(place);
     const result = await running.done;
     expect(result.of("decision-made").map(({ rule }) => rule)).toEqual([
       "task-refused",

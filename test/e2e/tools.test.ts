@@ -11,7 +11,7 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   const without = await place.pawl("doctor");
   expect(without.code).toBe(1);
   expect(without.stdout).toMatch(/^FAIL +login +none found.*\n.*ANTHROPIC_API_KEY/m);
-  expect(without.stdout).toMatch(/^warn +fence /m);
+  expect(without.stdout).toMatch(/^ok +fence +bwrap; `pawl doctor --fence` tries to get out of it$/m);
   const withKey = await place.start(["doctor", "--json"], { env: { ANTHROPIC_API_KEY: "a-key-for-the-doctor" } }).done;
   expect(withKey.code).toBe(0);
   expect(withKey.stdout).not.toContain("a-key-for-the-doctor");

@@ -27,6 +27,7 @@ export function plainSpec(repository: string, over: Partial<RunSpec> = {}): RunS
       maxSnapshotFiles: 1e6,
     },
     agent: plainAgent,
+    fence: { kind: "none", network: "off", hosts: [], memoryBytes: 8e9, processes: 2_000, fileBytes: 4e9 },
     checks: [],
     claim: { promise: "COMPLETE", required: true, confirmations: 1 },
     criteria: [],

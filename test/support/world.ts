@@ -332,6 +332,7 @@ export function portsOf(
             added: 0,
             removed: 0,
             warnings: [],
+            flagged: [],
           };
         }),
       diff: async (from, to) => await touch(() => `diff --git a/f b/f\n+${from}${to}`),

@@ -10,6 +10,7 @@ import { claudeWorld, promptFor, startScriptedModel, type ClaudeWorld } from "..
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, writeFiles } from "../../../test/support/temp.ts";
 import { openGateway, type HeldRequest } from "../../platform/gateway.ts";
+import type { OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 import { claude } from "../claude.ts";
 import { configDirectory } from "./environment.ts";
@@ -126,7 +127,9 @@ it("works over a socket in its home, without a way to any port", async () => {
   onTestFinished(() => model.standin.close());
   const world = claudeWorld({ url: model.standin.url });
   const userEnvironment = { ANTHROPIC_BASE_URL: model.standin.url, ANTHROPIC_API_KEY: "the-key" };
-  const session = await opened({ ...world, agent: claude({ userEnvironment, listen: "socket" }) });
+  const folder = tempDir("sockets");
+  const request = (): OpenRequest => ({ ...world.request(), sockets: { folder, at: folder } });
+  const session = await opened({ ...world, request, agent: claude({ userEnvironment }) });
   const { end } = await play(session, promptFor([bash("env > env.txt"), { text: "Through." }]));
   expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Through." });
   const tool = readFileSync(join(world.workspace, "env.txt"), "utf8");

@@ -1,14 +1,16 @@
 /** One session's way to its model: the gateway with the gate in it, opened beside the start of the program. */
 import { join } from "node:path";
-import { makePrivateDir } from "../../platform/files.ts";
 import type { Gateway } from "../../platform/gateway.ts";
+import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { configDirectory } from "./environment.ts";
 import { transcriptGate } from "./gate.ts";
-import { modelRoute, type Reached } from "./route.ts";
+import { keptLogin } from "./kept-login.ts";
+import { hasKey, modelRoute, withBearer, type Reached } from "./route.ts";
+import { claudeProgram } from "./sdk.ts";
 
-/** `socket`: for a program that has no network; it can be reached as a file in the agent's home. */
-export type Listen = "loopback" | "socket";
+/** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
+const SHARED = 0o666;
 
 export interface ModelWay {
   /** undefined: the program goes to its model directly. */
@@ -25,12 +27,19 @@ const DIRECT: ModelWay = {
   close: () => Promise.resolve(),
 };
 
-export function modelWay(home: string, { login, listen }: { login: Record<string, string>; listen: Listen }): ModelWay {
+export function modelWay(
+  { home, lane, sockets, confine, agent }: OpenRequest,
+  login: Record<string, string>,
+): ModelWay {
   const route = modelRoute(login);
   if (route.is === "direct") return DIRECT;
   const { to } = route;
   const gate = transcriptGate(configDirectory(home));
-  const socket = listen === "socket" ? join(home, "model.sock") : undefined;
+  const name = `model-${lane}`;
+  const kept =
+    confine === undefined || hasKey(login)
+      ? undefined
+      : keptLogin({ login, program: () => claudeProgram(agent.options) });
   /** The last that went wrong; each try of the program ends in the same. */
   let failure: string | undefined;
   const opening = open();
@@ -38,17 +47,24 @@ export function modelWay(home: string, { login, listen }: { login: Record<string
 
   async function open(): Promise<Gateway> {
     const { openGateway } = await import("../../platform/gateway.ts");
-    if (socket !== undefined) makePrivateDir(home);
     return await openGateway({
       ...to,
-      listen: socket === undefined ? { port: 0 } : { socket },
-      beforeForward: (request) => gate.beforeForward(request),
+      listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
+      headers: (sent, token) => withBearer(to.headers(sent, token), { token, login, bearer: kept?.bearer() }),
+      async beforeForward(request) {
+        await kept?.ready();
+        await gate.beforeForward(request);
+      },
       onFailure: (error) => (failure = brief(error.message)),
     });
   }
 
   return {
-    reached: async () => ({ gateway: await opening, socket }),
+    async reached() {
+      const gateway = await opening;
+      const socket = sockets === undefined ? undefined : join(sockets.at, name);
+      return { gateway, socket, ...(kept === undefined ? {} : { login: kept.environment(gateway.token) }) };
+    },
     takeNotices() {
       const overdue = gate.takeOverdue();
       const failed = failure;

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { PROCESS_TAG } from "../../platform/environment.ts";
 import { endTree } from "../../platform/process-tree.ts";
-import { start } from "../../platform/process.ts";
+import { start, type Confine } from "../../platform/process.ts";
 
 /** It needs about 150 ms to end its own children; they live in sessions of their own. */
 const TERM_GRACE_MS = 700;
@@ -21,7 +21,7 @@ export interface ClaudeProcess {
   end(): Promise<void>;
 }
 
-export function claudeProcess(): ClaudeProcess {
+export function claudeProcess({ confine }: { confine?: Confine | undefined } = {}): ClaudeProcess {
   const tag = randomUUID();
   const exited = Promise.withResolvers<string>();
   let child: ChildProcess | undefined;
@@ -35,6 +35,7 @@ export function claudeProcess(): ClaudeProcess {
         cwd,
         env: { ...Object.fromEntries(passed), [PROCESS_TAG]: tag },
         stdio: ["pipe", "pipe", "pipe"],
+        confine,
       });
       child = spawned;
       spawned.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -50,7 +51,7 @@ export function claudeProcess(): ClaudeProcess {
     end() {
       const root = child?.pid;
       if (root === undefined) return Promise.resolve();
-      ending ??= endTree({ root, tag }, { graceMs: TERM_GRACE_MS }).then(
+      ending ??= endTree({ root, tag }, { graceMs: TERM_GRACE_MS, wrapped: confine !== undefined }).then(
         () => undefined,
         () => undefined,
       );

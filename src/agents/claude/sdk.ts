@@ -1,7 +1,7 @@
 /** The Agent SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import type * as SdkModule from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
 import type { ClaudeOptions } from "./options.ts";
@@ -39,14 +39,29 @@ export async function claudeAvailable(
   }
 }
 
-function hasOwnProgram(): boolean {
+/** Folders that must be readable for the program to run. */
+export function claudeFolders({ bin }: { bin?: unknown }): string[] {
+  if (typeof bin === "string") return bin.includes("/") ? [dirname(resolve(bin))] : [];
+  return ownPrograms();
+}
+
+/** The program itself; undefined when it is looked for in the PATH, or missing. */
+export function claudeProgram({ bin }: { bin?: unknown }): string | undefined {
+  if (typeof bin === "string") return bin.includes("/") ? resolve(bin) : undefined;
+  const [folder] = ownPrograms();
+  return folder === undefined ? undefined : join(folder, "claude");
+}
+
+const hasOwnProgram = (): boolean => ownPrograms().length > 0;
+
+function ownPrograms(): string[] {
   const require = createRequire(import.meta.url);
   const name = `${PACKAGE}-${process.platform}-${process.arch}`;
-  return [name, `${name}-musl`].some((candidate) => {
+  return [name, `${name}-musl`].flatMap((candidate) => {
     try {
-      return require.resolve(`${candidate}/package.json`) !== "";
+      return [dirname(require.resolve(`${candidate}/package.json`))];
     } catch {
-      return false;
+      return [];
     }
   });
 }

@@ -15,7 +15,7 @@ import { claudeEnvironment, configDirectory, temporaryDirectory } from "./enviro
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
-import { modelWay, type Listen, type ModelWay } from "./model-way.ts";
+import { modelWay, type ModelWay } from "./model-way.ts";
 import { claudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
@@ -37,11 +37,10 @@ interface Launched {
 
 interface Setup {
   login: Record<string, string>;
-  listen: Listen;
 }
 
-export function claudeSession(request: OpenRequest, { login, listen }: Setup): AgentSession {
-  const way = modelWay(request.home, { login, listen });
+export function claudeSession(request: OpenRequest, { login }: Setup): AgentSession {
+  const way = modelWay(request, login);
   const asks = newAsks(request.agent.ask);
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
@@ -63,7 +62,7 @@ export function claudeSession(request: OpenRequest, { login, listen }: Setup): A
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const reached = await way.reached();
     const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
-    const child = claudeProcess();
+    const child = claudeProcess(request);
     const input = channel<SDKUserMessage>();
     const parts = { start, options, env, model, process: child, asks };
     const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });

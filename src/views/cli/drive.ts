@@ -1,5 +1,6 @@
 /** Drives a run in this process and shows it: the same for a new run, one driven again, and the demo. */
 import { composeForRun, type Composed, type Environment, type State } from "../../compose.ts";
+import type { RunFence } from "../../compose/fence.ts";
 import { EXIT, exitCodeOf } from "../../errors.ts";
 import { drive } from "../../loop/drive.ts";
 import { heldQuestions } from "../../loop/questions.ts";
@@ -28,7 +29,7 @@ export interface DriveRequest {
   trustPromise: boolean;
   reopen?: { limits: Limits; model?: string };
   /** Of a run that this process has just begun. */
-  begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]> };
+  begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]>; fence: RunFence };
 }
 
 /** Returns the exit code. */
@@ -44,7 +45,7 @@ export async function driveHere({
   begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
-  const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead });
+  const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead, fence: begun?.fence });
   const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
   const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   try {

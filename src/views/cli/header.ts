@@ -1,11 +1,18 @@
 /** The first lines of a run: what it is called, where it works, what judges it and what it may spend. */
 import type { Limits, RunSpec } from "../../spec.ts";
+import { fenceWords, HOW_TO_FENCE } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { counted, dollars, duration } from "./format.ts";
 
 const MAX_GOAL_CHARS = 200;
 
-export function header(spec: RunSpec, { goalFile }: { goalFile?: string } = {}): string {
+interface About {
+  goalFile?: string;
+  /** What `auto` found nothing for. */
+  wantedFence?: boolean;
+}
+
+export function header(spec: RunSpec, { goalFile, wantedFence = false }: About = {}): string {
   const { workspace, checks } = spec;
   const commits = { branch: `branch ${workspace.branch}`, current: "the current branch", none: "no commits" };
   const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
@@ -13,7 +20,7 @@ export function header(spec: RunSpec, { goalFile }: { goalFile?: string } = {}):
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
     ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
     `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
-    "  unfenced: the agent and the checks run with your rights",
+    `  ${fenceWords(spec.fence, { tense: "now" })}${wantedFence && spec.fence.kind === "none" ? ` (to get a fence: ${HOW_TO_FENCE})` : ""}`,
     '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',
   ].join("\n");
 }

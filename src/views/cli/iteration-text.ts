@@ -1,7 +1,8 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
-import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
 import { columns, duration } from "./format.ts";
@@ -20,7 +21,7 @@ export function overviewText(view: IterationView): string {
     .map((file) => [file.status, `+${file.added} -${file.removed}`, short(file.path)]);
   const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
   return sections([
-    `Iteration ${view.iteration} of ${view.run}`,
+    `Iteration ${view.iteration} of ${view.run}${view.fence === null ? "" : `\n  ${fenceWords(view.fence, { tense: "then" })}`}`,
     view.criteria.length === 0
       ? ""
       : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
@@ -33,7 +34,7 @@ export function overviewText(view: IterationView): string {
     }),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${change.warnings.map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,

@@ -1,5 +1,6 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { openDriverState, startAhead, type Environment, type State } from "../../compose.ts";
+import { openDriverState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
+import type { RunFence } from "../../compose/fence.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
@@ -50,7 +51,10 @@ export async function runHere(request: RunRequest): Promise<number> {
     try {
       await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
-      else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
+      else if (loudness !== "quiet")
+        process.stderr.write(
+          `${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
+        );
       return await driveNew(place.planned, { ...request, state });
     } finally {
       lock.release();
@@ -68,14 +72,18 @@ async function driveNew(
   const { run } = spec;
   const start = { spec, base };
   const signals = watchSignals({ run, inbox: state.inbox });
+  const begun = { run, env, state, start };
+  let fence: RunFence | undefined;
   let ahead: Awaited<ReturnType<typeof startAhead>> | undefined;
   try {
-    ahead = await startAhead({ run, env, state, start });
+    fence = await runFence(begun);
+    ahead = await startAhead(begun, { fence });
     const { driveHere } = await import("./drive.ts");
     const trustPromise = resolved.settings["trust-promise"];
-    return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead } });
+    return await driveHere({ run, start, env, state, json, loudness, trustPromise, begun: { signals, ahead, fence } });
   } finally {
     await ahead?.session.close();
+    await fence?.close();
     signals.close();
   }
 }

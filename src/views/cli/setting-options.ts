@@ -11,6 +11,7 @@ const GROUPS: Readonly<Record<Setting["group"], string>> = {
   limits: "Limits:",
   agent: "The agent:",
   people: "When it needs a person:",
+  fence: "The fence:",
   git: "Git:",
   patience: "Patience:",
 };

@@ -5,6 +5,7 @@
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
+import { fenceHosts, fenceKind } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
@@ -88,6 +89,8 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     repository: facts.topLevel,
     path: facts.topLevel,
     branch,
+    fence: await fenceKind(settings.fence),
+    hosts: fenceHosts(settings.network, settings["allow-host"]),
     ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
       add: settings.env,

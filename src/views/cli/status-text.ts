@@ -1,5 +1,6 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
+import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
 import { questionText } from "../question-words.ts";
@@ -42,6 +43,7 @@ export function statusHead(view: StatusView): string {
     ...row("tasks", view.tasks === null ? "" : tasksWords(view.tasks)),
     ["spent", spentWords(view)],
     ...row("limits", limitWords(view)),
+    ["isolation", fenceWords(view.fence, { tense: view.phase.is === "ended" ? "then" : "now" })],
   ]);
 }
 

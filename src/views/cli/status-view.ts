@@ -4,6 +4,7 @@ import { remaining, type Spent } from "../../loop/budget.ts";
 import { answerable } from "../../loop/questions.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
+import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
 import { directiveViews, type DirectiveView } from "./directive-view.ts";
@@ -40,6 +41,8 @@ export interface StatusView {
   budget: Record<string, { used: number; limit: number; left: number }>;
   spent: Spent;
   drivenMs: number;
+  /** What holds the agent and the checks: kind, network, limits. */
+  fence: FenceSpec;
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
@@ -92,6 +95,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     budget: budgetOf(state),
     spent: state.spent,
     drivenMs: state.elapsed,
+    fence: state.spec.fence,
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,

@@ -1,0 +1,135 @@
+/** The fence from inside, tried for real; canaries are files and processes of these tests alone. */
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { tempDir } from "../../test/support/temp.ts";
+import { bwrapFence, type Fence } from "./fence.ts";
+import { USUAL_LIMITS } from "./fence/limits.ts";
+import { hiddenFiles, toolchainPlaces, type Place } from "./fence/places.ts";
+import { runProcess, type ProcessRecord } from "./process.ts";
+
+const SECRET = "canary-8b1f";
+let fence: Fence;
+let root: string;
+let places: Place[];
+
+beforeAll(async () => {
+  root = tempDir("fence");
+  for (const folder of ["work", "home", "outside", "tools/bin"]) mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, "outside/secret"), SECRET);
+  writeFileSync(join(root, "tools/bin/hello"), "#!/bin/sh\necho hello\n", { mode: 0o755 });
+  writeFileSync(join(root, "tools/credentials"), SECRET);
+  const path = `${join(root, "tools/bin")}:${process.env["PATH"] ?? ""}`;
+  places = [
+    ...toolchainPlaces({ path, named: [], closed: [root] }),
+    { path: join(root, "work"), access: "write" },
+    { path: join(root, "home"), access: "write" },
+  ];
+  const opened = await bwrapFence({ run: "r-fence", places });
+  if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/system.sh");
+  fence = opened;
+});
+afterAll(() => fence.close());
+
+async function inside(script: string, limits = USUAL_LIMITS): Promise<ProcessRecord & { output: string }> {
+  let output = "";
+  const record = await runProcess({
+    command: "/bin/sh",
+    args: ["-c", script],
+    cwd: join(root, "work"),
+    env: {
+      PATH: `${join(root, "tools/bin")}:${process.env["PATH"] ?? ""}`,
+      HOME: join(root, "home"),
+      OUT: join(root, "outside"),
+    },
+    timeoutMs: 20_000,
+    confine: (command, args) =>
+      fence.wrap(command, args, {
+        cwd: join(root, "work"),
+        places,
+        hidden: hiddenFiles(places),
+        network: "none",
+        limits,
+      }),
+    onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
+  });
+  return { ...record, output };
+}
+
+it("lets work be done: files written inside are the user's outside", async () => {
+  const { exitCode, output } = await inside("echo made > made && mkdir -p a/b && node --version && hello");
+  expect(output).toMatch(/^v\d+.*\nhello\n$/s);
+  expect(exitCode).toBe(0);
+  expect(readFileSync(join(root, "work/made"), "utf8")).toBe("made\n");
+  expect(statSync(join(root, "work/made")).uid).toBe(process.getuid?.());
+});
+
+it("hides everything that was not opened, also by its full path", async () => {
+  const { output } = await inside(
+    'cat "$OUT/secret"; ls "$OUT"; cat "$OUT/../outside/secret"; find / -name secret 2>/dev/null',
+  );
+  expect(output).not.toContain(SECRET);
+});
+
+it("hides secrets inside opened toolchains", async () => {
+  const { output } = await inside('cat "$OUT/../tools/credentials"');
+  expect(output).not.toContain(SECRET);
+});
+
+it("writes nowhere else", async () => {
+  await inside(
+    'echo bad > "$OUT/new"; echo bad > /etc/pawl-canary; echo bad > "$OUT/../tools/bin/hello"; echo x > /new',
+  );
+  expect(existsSync(join(root, "outside/new"))).toBe(false);
+  expect(existsSync("/etc/pawl-canary")).toBe(false);
+  expect(readFileSync(join(root, "tools/bin/hello"), "utf8")).toContain("echo hello");
+});
+
+it("has no rights, no way to new ones, and no network but its own", async () => {
+  const { output } = await inside(
+    "grep -E 'CapEff|CapBnd|NoNewPrivs|Seccomp:' /proc/self/status; unshare -Ur true && echo NESTED; mount -t tmpfs x /tmp && echo MOUNTED; cat /proc/net/dev | tail -n +3 | cut -d: -f1",
+  );
+  expect(output).toMatch(/CapBnd:\s+0+\n/);
+  expect(output).toMatch(/CapEff:\s+0+\n/);
+  expect(output).toMatch(/NoNewPrivs:\s+1/);
+  expect(output).toMatch(/Seccomp:\s+2/);
+  expect(output).not.toMatch(/NESTED|MOUNTED/);
+  expect(output.trim().split("\n").at(-1)?.trim()).toBe("lo");
+});
+
+it("sees no process but its own, so that a signal to all reaches nobody else", async () => {
+  const canary = spawn("sleep", ["60"]);
+  try {
+    const { output } = await inside("ls /proc | grep -c '^[0-9]'; kill -9 -1; echo unreachable");
+    expect(Number(output.split("\n")[0])).toBeLessThan(12);
+    expect(canary.exitCode).toBeNull();
+    expect(existsSync(`/proc/${canary.pid}`)).toBe(true);
+  } finally {
+    canary.kill("SIGKILL");
+  }
+});
+
+it("ends with everything it started, whatever sessions they moved to", async () => {
+  const mark = `fence-${process.pid}`;
+  const { exitCode } = await inside(`setsid sh -c 'exec -a ${mark} sleep 50' & (setsid sleep 51 &) ; sleep 0.2`);
+  expect(exitCode).toBe(0);
+  const left = execFileSync("sh", ["-c", "ps -eo args | grep -cE '^sleep 5[01]$' || true"]).toString().trim();
+  expect(left).toBe("0");
+});
+
+it("holds a bounded fork bomb by its limit on processes", async () => {
+  const script = "i=0; while [ $i -lt 300 ]; do sleep 3 & i=$((i+1)); done 2>&1 | tail -1; echo over";
+  const { output } = await inside(script, { ...USUAL_LIMITS, processes: 40 });
+  expect(output).toMatch(/fork|Resource temporarily unavailable/i);
+});
+
+it("holds memory and files by their limits", async () => {
+  const limits = { ...USUAL_LIMITS, memoryBytes: 256 * 1024 ** 2, fileBytes: 1024 ** 2 };
+  const { output } = await inside(
+    "python3 -c 'x = bytearray(600*1024*1024)' 2>&1 | tail -1; head -c 5000000 /dev/zero > big; stat -c %s big",
+    limits,
+  );
+  expect(output).toContain("MemoryError");
+  expect(output).toContain(String(1024 ** 2));
+});

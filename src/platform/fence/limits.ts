@@ -1,0 +1,20 @@
+/** What a fenced process and everything below it may use, as limits of the kernel's own. */
+export interface FenceLimits {
+  /** Of one process: writable private memory, bytes. Address space that is only reserved does not count. */
+  memoryBytes: number;
+  processes: number;
+  /** Of one file. */
+  fileBytes: number;
+}
+
+export const USUAL_LIMITS: FenceLimits = {
+  memoryBytes: 8 * 1024 ** 3,
+  processes: 2_048,
+  fileBytes: 4 * 1024 ** 3,
+};
+
+/** Before the command, inside. Core files are none: they would land in the workspace. */
+export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
+  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
+  return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
+}
