@@ -25,8 +25,16 @@ export interface Inside {
   /** `host`: the machine's own network; `none`: a loopback of its own. */
   network: "none" | "host";
   limits: FenceLimits;
-  /** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
-  relay?: { socat: string; port: number; socket: string } | undefined;
+  relay?: Relay | undefined;
+}
+
+/** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
+export interface Relay {
+  socat: string;
+  port: number;
+  socket: string;
+  /** Ports of the inner loopback that mean the host's, through that way out. */
+  hostPorts: readonly { host: string; port: number }[];
 }
 
 interface About {
@@ -64,9 +72,26 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
   ];
 }
 
-/** The relay lives as long as the namespace; the command replaces the shell. */
-function relayWords({ socat, port, socket }: NonNullable<Inside["relay"]>): string[] {
-  const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`;
-  const script = '"$1" "$2" "UNIX-CONNECT:$3" >/dev/null 2>&1 </dev/null & shift 3; exec "$@"';
-  return ["/bin/sh", "-c", script, "pawl-fence", socat, listen, socket];
+/** Seconds that one side of a connection may go on after the other has ended. */
+const HALF_CLOSED_S = 60;
+/** Up to a second, in steps: nothing may be asked before there is someone to answer. */
+const READY_TRIES = 200;
+/** `$1` socat, `$2` number of legs, then two words for each, then the command, which replaces the shell. */
+const RELAY_SCRIPT = `
+listens() { while read -r _ at _ state _; do case $at in *:$1) [ "$state" != 0A ] || return 0 ;; esac; done </proc/net/tcp; return 1; }
+socat=$1 legs=$2 ports=; shift 2
+while [ "$legs" -gt 0 ]; do
+  "$socat" -t${HALF_CLOSED_S} "TCP-LISTEN:$1,bind=127.0.0.1,fork,reuseaddr" "$2" >/dev/null 2>&1 </dev/null &
+  ports="$ports $(printf %04X "$1")"; shift 2; legs=$((legs-1))
+done
+for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; do n=$((n+1)); sleep 0.005; done; done
+exec "$@"`;
+
+/** The relay lives as long as the namespace. */
+function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
+  const legs = [
+    [port, `UNIX-CONNECT:${socket}`],
+    ...hostPorts.map((one) => [one.port, `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}`]),
+  ];
+  return ["/bin/sh", "-c", RELAY_SCRIPT, "pawl-fence", socat, String(legs.length), ...legs.flat().map(String)];
 }

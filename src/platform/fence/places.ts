@@ -48,7 +48,11 @@ interface Toolchains {
 /** Folders outside the system's own that hold programs of the PATH, with what they need beside them. */
 export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/") && existsSync(folder));
-  const wanted = [...folders.map((folder) => rootOf(folder, closed)), ...folders.flatMap(linkTargets), ...named];
+  const wanted = [
+    ...folders.map((folder) => rootOf(folder, closed)),
+    ...folders.flatMap((folder) => linkTargets(folder, closed)),
+    ...named,
+  ];
   const real = wanted.flatMap((folder) => [folder, realPathOf(folder)]);
   const open = [...new Set(real)].filter(
     (folder) => existsSync(folder) && !isSystem(folder) && !closed.some((no) => isWithin(no, folder)),
@@ -71,15 +75,19 @@ function rootOf(folder: string, closed: readonly string[]): string {
   return isToolchain && parent !== "/" && !closed.some((no) => isWithin(no, parent)) ? parent : folder;
 }
 
-/** Programs that are links to somewhere else. */
-function linkTargets(folder: string): string[] {
+/** Programs that are links to somewhere else, with what they need beside them. */
+function linkTargets(folder: string, closed: readonly string[]): string[] {
   if (isSystem(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true });
   if (entries.length > MAX_LISTED_PROGRAMS) return [];
   return entries
     .filter((entry) => entry.isSymbolicLink())
     .map((entry) => realPathOf(join(folder, entry.name)))
-    .filter((target) => !isWithin(target, folder));
+    .filter((target) => !isWithin(target, folder) && existsSync(target))
+    .map((target) => {
+      const root = rootOf(dirname(target), closed);
+      return root === dirname(target) ? target : root;
+    });
 }
 
 function realPathOf(path: string): string {
