@@ -5,9 +5,10 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
@@ -129,8 +130,9 @@ it("npm ci from an allowed host, npm test, TypeScript and a server on loopback",
 });
 
 it("Python, C, sanitizers and Rust", { timeout: LIMIT_MS }, async () => {
-  // Sanitizers reserve terabytes that they never touch.
-  const env = { PAWL_MAX_MEMORY: "32000GB" };
+  // Sanitizers reserve terabytes that they never touch. The home of the test has no toolchain in it.
+  const rustup = process.env["RUSTUP_HOME"] ?? join(homedir(), ".rustup");
+  const env = { PAWL_MAX_MEMORY: "32000GB", ...(existsSync(rustup) ? { RUSTUP_HOME: rustup } : {}) };
   const { hindered } = await doChores({ files: NATIVE_FILES, chores: NATIVE_CHORES, env });
   expect(hindered).toEqual({});
 });
@@ -144,3 +146,34 @@ it("a browser on a page served inside", { timeout: LIMIT_MS }, async () => {
   const { hindered } = await doChores({ files: BROWSER_FILES, chores: BROWSER_CHORES });
   expect(hindered).toEqual({});
 });
+
+it(
+  "git inside: a repository to look at, commit to and stash in, which never becomes the user's",
+  { timeout: LIMIT_MS },
+  async () => {
+    const chores = [
+      'git status --short && git diff && test -n "$(git log --oneline)" && git show --stat HEAD',
+      "echo 1 > one && git add one && git commit -qm one && git log -1 --format=%s | grep -qx one",
+      "echo 2 >> one && git stash -q && test $(wc -l < one) = 1 && git stash pop -q && test $(wc -l < one) = 2",
+      "git worktree add -q /tmp/tree && test -e /tmp/tree/one && git worktree remove /tmp/tree",
+      "git switch -qc other && git branch | grep -q other && git blame readme.md && git grep -q hello",
+      "git config --global user.name x && git tag t && git rev-parse t",
+    ];
+    const place = await cliPlace({
+      script: byIteration({
+        1: [...chores.map((chore, n) => bash(`{ ${chore}; } 2>&1; echo "chore ${n} ended with $?"`)), { text: CLAIM }],
+      }),
+    });
+    const before = place.repository.git("rev-parse", "HEAD");
+    const args = ["run", "make one", "--fence", "bwrap", "--max-iterations", "1", "--check", "made=test -s one"];
+    const result = await place.start(args, { limitMs: LIMIT_MS }).done;
+    const words = place.sent().at(-1) ?? "";
+    for (const [n] of chores.entries()) expect(words).toContain(`chore ${n} ended with 0`);
+    expect(result.stdout).toContain("verified");
+    expect(place.repository.git("for-each-ref", "--format=%(refname)").split("\n")).toEqual(
+      expect.not.arrayContaining(["refs/heads/other", "refs/tags/t", "refs/stash"]),
+    );
+    expect(place.repository.git("rev-parse", "HEAD~1")).toBe(before);
+    expect(place.repository.git("log", "-1", "--format=%s")).not.toBe("one");
+  },
+);

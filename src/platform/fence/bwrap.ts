@@ -1,13 +1,11 @@
 /** The words of a bubblewrap call. Pure. */
+import type { Identity } from "./identity.ts";
 import type { FenceLimits } from "./limits.ts";
 import { limitWords } from "./limits.ts";
 import type { Place, SystemPlaces } from "./places.ts";
 
-/** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
-const INNER_ID = 1_000;
-
 const NAMESPACES = [
-  ["--unshare-all", "--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
+  ["--unshare-all", "--unshare-user", "--disable-userns"],
   ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
@@ -39,6 +37,8 @@ export interface Relay {
 
 interface About {
   system: SystemPlaces;
+  /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
+  identity: Identity;
   moved: (path: string) => string;
   prlimit: string;
   /** Number of the descriptor with the filter. */
@@ -46,7 +46,7 @@ interface About {
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, moved, prlimit, seccompFd } = about;
+  const { system, identity, moved, prlimit, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -54,6 +54,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
   ];
   return [
     ...NAMESPACES,
+    ...["--uid", String(identity.uid), "--gid", String(identity.gid)],
     ...(network === "host" ? ["--share-net"] : []),
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
