@@ -21,8 +21,9 @@ const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
 /** Instead of the user's, which are not there inside. */
 const PLACES_INSIDE = { TMPDIR: "/tmp", TMP: "/tmp", TEMP: "/tmp", XDG_RUNTIME_DIR: "/tmp" };
-/** Variables that name the folder of a toolchain. */
-const TOOLCHAIN_NAME = /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PREFIX|^BUN_INSTALL)$/;
+/** Variables that name the folder of a toolchain, or a company's certificates. */
+const TOOLCHAIN_NAME =
+  /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PREFIX|^BUN_INSTALL|^SSL_CERT_FILE|^NODE_EXTRA_CA_CERTS|_CA_BUNDLE)$/;
 
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {

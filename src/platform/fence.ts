@@ -3,7 +3,7 @@
  * whoever starts processes need not know which kind it is.
  */
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bwrapWords, type Inside } from "./fence/bwrap.ts";
@@ -83,7 +83,16 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
 }
 
 export function programAt(name: string): string | undefined {
-  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function levelOf({
