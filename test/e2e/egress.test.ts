@@ -65,9 +65,12 @@ it("npm asks a registry by name, through the way out and the user's own proxy", 
     NO_PROXY: "127.0.0.1",
   };
   const view = "npm view tiny version --registry=https://registry.npmjs.org";
-  const place = await cliPlace({ script: once1(bash(`${view}; curl -sS https://elsewhere.invalid 2>&1`)), env });
+  const place = await cliPlace({
+    script: once1(bash(`echo x > made; ${view}; curl -sS https://elsewhere.invalid 2>&1`)),
+    env,
+  });
   const result = await place.pawl(...RUN, "--network", "registries", "--check", `version=test "$(${view})" = 3.2.1`);
-  expect(result.stdout).toContain("verified");
+  expect(result.stdout, result.stderr).toContain("verified");
   const words = place.sent().at(-1) ?? "";
   expect(words).toContain("3.2.1");
   expect(words).toContain("403");
@@ -89,14 +92,16 @@ it("with the network off the agent is told why, and a check has no way out", { t
     }),
   );
   const url = `http://127.0.0.1:${port}/`;
-  const script = once1(bash(`curl -sS http://nowhere.invalid/; curl -sS ${url}; curl -sS --noproxy '' ${url}; true`));
+  const script = once1(
+    bash(`echo x > made; curl -sS http://nowhere.invalid/; curl -sS ${url}; curl -sS --noproxy '' ${url}; true`),
+  );
   const place = await cliPlace({
     script,
     env: { HTTP_PROXY: "http://me:canary-password@127.0.0.1:9", NO_PROXY: "127.0.0.1" },
   });
-  const unreached = `! curl -sS ${url} && ! curl -sS --noproxy '' ${url} | grep reached && ! env | grep canary-password`;
+  const unreached = `! curl -sS ${url} && ! curl -sS --noproxy '' ${url} | grep reached && ! env | grep me:canary`;
   const result = await place.pawl(...RUN, "--check", `none=${unreached}`);
-  expect(result.stdout).toContain("verified");
+  expect(result.stdout, result.stderr).toContain("verified");
   expect(place.sent().at(-1)).toContain("A person can allow it: --allow-host nowhere.invalid:80");
   expect(place.sent().at(-1)).toContain(`--allow-host 127.0.0.1:${port}`);
   expect(served).toEqual([]);

@@ -2,7 +2,7 @@
  * What a fenced process sees of the machine, as a list: system folders and toolchains to read, the workspace and a
  * private home to write. Everything that is not on the list does not exist inside.
  */
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 export interface Place {
@@ -63,7 +63,7 @@ export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
 /** Files inside opened toolchains that hold secrets; hidden where they exist. */
 export function hiddenFiles(places: readonly Place[]): string[] {
   return places
-    .filter(({ access, path }) => access === "read" && !isSystem(path))
+    .filter(({ access, path }) => access === "read" && !isSystem(path) && statSync(path).isDirectory())
     .flatMap(({ path }) => SECRET_NAMES.map((name) => join(path, name)))
     .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
