@@ -24,7 +24,7 @@ async function egress(hosts: string[], environment: Record<string, string> = {})
   return { socket, attempts };
 }
 
-async function listening<T extends Server>(server: T): Promise<number> {
+async function listening(server: Server): Promise<number> {
   const clients = new Set<Socket>();
   server.on("connection", (client: Socket) => clients.add(client.on("error", () => undefined)));
   server.listen(0, "127.0.0.1");

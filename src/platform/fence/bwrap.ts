@@ -54,7 +54,10 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
   ];
   return [
     ...NAMESPACES,
-    ...["--uid", String(identity.uid), "--gid", String(identity.gid)],
+    "--uid",
+    String(identity.uid),
+    "--gid",
+    String(identity.gid),
     ...(network === "host" ? ["--share-net"] : []),
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
@@ -77,22 +80,24 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
 const HALF_CLOSED_S = 60;
 /** Up to a second, in steps: nothing may be asked before there is someone to answer. */
 const READY_TRIES = 200;
-/** `$1` socat, `$2` number of legs, then two words for each, then the command, which replaces the shell. */
+/** `$1` socat, `$2` number of legs, then three words for each, then the command, which replaces the shell. */
 const RELAY_SCRIPT = `
 listens() { while read -r _ at _ state _; do case $at in *:$1) [ "$state" != 0A ] || return 0 ;; esac; done </proc/net/tcp; return 1; }
 socat=$1 legs=$2 ports=; shift 2
 while [ "$legs" -gt 0 ]; do
-  "$socat" -t${HALF_CLOSED_S} "TCP-LISTEN:$1,bind=127.0.0.1,fork,reuseaddr" "$2" >/dev/null 2>&1 </dev/null &
-  ports="$ports $(printf %04X "$1")"; shift 2; legs=$((legs-1))
+  "$socat" -t${HALF_CLOSED_S} "TCP-LISTEN:$1,bind=127.0.0.1,fork,reuseaddr" "$3" >/dev/null 2>&1 </dev/null &
+  ports="$ports $2"; shift 3; legs=$((legs-1))
 done
 for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; do n=$((n+1)); sleep 0.005; done; done
 exec "$@"`;
 
-/** The relay lives as long as the namespace. */
+/** The relay lives as long as the namespace. A port is also told as the kernel lists it. */
 function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
   const legs = [
-    [port, `UNIX-CONNECT:${socket}`],
-    ...hostPorts.map((one) => [one.port, `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}`]),
+    { port, to: `UNIX-CONNECT:${socket}` },
+    ...hostPorts.map((one) => ({ port: one.port, to: `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}` })),
   ];
-  return ["/bin/sh", "-c", RELAY_SCRIPT, "pawl-fence", socat, String(legs.length), ...legs.flat().map(String)];
+  const hex = (n: number): string => n.toString(16).toUpperCase().padStart(4, "0");
+  const words = legs.flatMap((leg) => [String(leg.port), hex(leg.port), leg.to]);
+  return ["/bin/sh", "-c", RELAY_SCRIPT, "pawl-fence", socat, String(legs.length), ...words];
 }
