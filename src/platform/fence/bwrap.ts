@@ -6,7 +6,8 @@ import type { Place, SystemPlaces } from "./places.ts";
 
 const NAMESPACES = [
   ["--unshare-all", "--unshare-user", "--disable-userns"],
-  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
+  // A name that every machine can look up without a network.
+  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "localhost"],
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
 const SMALL_BYTES = String(16 * 1024 ** 2);

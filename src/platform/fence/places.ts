@@ -13,8 +13,10 @@ export interface Place {
   at?: string;
 }
 
-/** Read-only where they exist; a symbolic link stays one. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"];
+/** Read-only where they exist; a symbolic link stays one. Of the hardware, the number of processors. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"].concat(
+  "/sys/devices/system/cpu",
+);
 /** A PATH folder with more entries is not searched for links that lead out of it. */
 const MAX_LISTED_PROGRAMS = 500;
 /** Below toolchains, but nobody's business. */
