@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../errors.ts";
-import { REGISTRIES } from "../platform/egress.ts";
+import { REGISTRIES } from "../platform/egress-rules.ts";
 import type { RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
 import { flagOf, type SettingName, type Settings } from "./settings.ts";

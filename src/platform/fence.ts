@@ -3,10 +3,11 @@
  * whoever starts processes need not know which kind it is.
  */
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bwrapWords, type Inside } from "./fence/bwrap.ts";
+import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
 import { systemPlaces, type Place } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
@@ -52,6 +53,7 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   const { bwrap, prlimit } = programs;
   if (bwrap === undefined || prlimit === undefined) return undefined;
   const system = systemPlaces();
+  const identity = innerIdentity();
   const isRoot = process.getuid?.() === 0;
   const { nsenter } = programs;
   const keeper = isRoot && nsenter !== undefined ? await openKeeper(places, { uid: uidOf(run), nsenter }) : undefined;
@@ -65,7 +67,8 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     wrap(command, args, inside) {
       const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(file, "r");
-      const words = bwrapWords(inside, { system, moved, prlimit, seccompFd: fd === undefined ? undefined : FIRST_FD });
+      const seccompFd = fd === undefined ? undefined : FIRST_FD;
+      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
       const [first = bwrap, ...rest] = [...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
       return { command: first, args: rest, fds: fd === undefined ? [] : [fd] };
     },
@@ -80,7 +83,16 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
 }
 
 export function programAt(name: string): string | undefined {
-  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function levelOf({

@@ -27,7 +27,7 @@ describe.concurrent("a run", () => {
     await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call", limitMs: 40_000 });
     const pids = [running.child.pid ?? 0, ...taggedProcesses("PAWL_RUN", runOf(running.stderr()))];
     const lines = pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
-    held.open();
+    held.open(place);
     expect((await running.done).code).toBe(0);
     expect(lines.filter((line) => line.includes("--output-format stream-json"))).toHaveLength(1);
     expect(lines.filter((line) => /quokka|wombat/.test(line))).toEqual([]);
@@ -48,7 +48,7 @@ describe.concurrent("a run", () => {
     const logged = (await place.pawl("logs")).stdout;
     expect(logged).toContain("Quokka first.");
     expect(logged).toContain("→ Bash echo half > made.txt");
-    held.open();
+    held.open(place);
     expect((await place.pawl("resume")).stdout).toBe("verified pawl/make-it\n");
   });
 
@@ -173,7 +173,7 @@ describe.concurrent("a task", () => {
     expect(listed).toMatch(/^1 +\[x\] old/);
     const number = /^(\d+) +\[ \] two/m.exec(listed)?.[1] ?? "";
     expect((await place.pawl("tasks", "remove", number)).code).toBe(0);
-    held.open();
+    held.open(place);
     expect((await running.done).stdout).toBe("verified pawl/make-it\n");
     expect(readFileSync(tasks, "utf8")).toBe("- [a link](x.md)\n- [X] old\n- [?] what is this\n- [x] one\n");
   });

@@ -176,10 +176,10 @@ describe.concurrent("words for the next prompt", () => {
       waitFor(() => (running.stderr().match(/→ Bash/g)?.length ?? 0) >= n, { what: `tool call ${n}`, limitMs: 40_000 });
     await works(1);
     expect((await place.pawl("steer", "--next", "mind the quokka")).code).toBe(0);
-    one.open();
+    one.open(place);
     await works(2);
     expect((await place.pawl("steer", "--next", "mind the wombat")).code).toBe(0);
-    two.open();
+    two.open(place);
     expect((await running.done).code).toBe(0);
     const heard = (words: string) =>
       asked(place)

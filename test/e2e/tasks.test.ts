@@ -137,7 +137,7 @@ describe("tasks mode", () => {
     expect(removed.stderr).toContain(": remove a task");
     const done = place.start(["tasks", "done", "two", "--wait"]);
     await watchRun(place).then(({ fact }) => fact("directive-received", ({ id }) => id === "d2"));
-    held.open();
+    held.open(place);
     expect(await done.done).toMatchObject({
       code: 1,
       stdout: "d2 delivered (not done: there is no such task any more)\n",

@@ -2,7 +2,7 @@
  * What a fenced process sees of the machine, as a list: system folders and toolchains to read, the workspace and a
  * private home to write. Everything that is not on the list does not exist inside.
  */
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 export interface Place {
@@ -13,8 +13,10 @@ export interface Place {
   at?: string;
 }
 
-/** Read-only where they exist; a symbolic link stays one. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"];
+/** Read-only where they exist; a symbolic link stays one. Of the hardware, the number of processors. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"].concat(
+  "/sys/devices/system/cpu",
+);
 /** A PATH folder with more entries is not searched for links that lead out of it. */
 const MAX_LISTED_PROGRAMS = 500;
 /** Below toolchains, but nobody's business. */
@@ -48,7 +50,11 @@ interface Toolchains {
 /** Folders outside the system's own that hold programs of the PATH, with what they need beside them. */
 export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/") && existsSync(folder));
-  const wanted = [...folders.map((folder) => rootOf(folder, closed)), ...folders.flatMap(linkTargets), ...named];
+  const wanted = [
+    ...folders.map((folder) => rootOf(folder, closed)),
+    ...folders.flatMap((folder) => linkTargets(folder, closed)),
+    ...named,
+  ];
   const real = wanted.flatMap((folder) => [folder, realPathOf(folder)]);
   const open = [...new Set(real)].filter(
     (folder) => existsSync(folder) && !isSystem(folder) && !closed.some((no) => isWithin(no, folder)),
@@ -59,7 +65,7 @@ export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
 /** Files inside opened toolchains that hold secrets; hidden where they exist. */
 export function hiddenFiles(places: readonly Place[]): string[] {
   return places
-    .filter(({ access, path }) => access === "read" && !isSystem(path))
+    .filter(({ access, path }) => access === "read" && !isSystem(path) && statSync(path).isDirectory())
     .flatMap(({ path }) => SECRET_NAMES.map((name) => join(path, name)))
     .filter(isFile);
 }
@@ -80,15 +86,19 @@ function rootOf(folder: string, closed: readonly string[]): string {
   return isToolchain && parent !== "/" && !closed.some((no) => isWithin(no, parent)) ? parent : folder;
 }
 
-/** Programs that are links to somewhere else. */
-function linkTargets(folder: string): string[] {
+/** Programs that are links to somewhere else, with what they need beside them. */
+function linkTargets(folder: string, closed: readonly string[]): string[] {
   if (isSystem(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true });
   if (entries.length > MAX_LISTED_PROGRAMS) return [];
   return entries
     .filter((entry) => entry.isSymbolicLink())
     .map((entry) => realPathOf(join(folder, entry.name)))
-    .filter((target) => !isWithin(target, folder));
+    .filter((target) => !isWithin(target, folder) && existsSync(target))
+    .map((target) => {
+      const root = rootOf(dirname(target), closed);
+      return root === dirname(target) ? target : root;
+    });
 }
 
 function realPathOf(path: string): string {
