@@ -17,13 +17,13 @@ describe.concurrent("on the terminal", () => {
   }) => {
     const read = { name: "Read", input: { file_path: "readme.md" } };
     const place = await cliPlace({
-      script: byIteration({ 1: [{ tools: [read, read] }, bash("sleep 12; echo right > made.txt"), { text: CLAIM }] }),
+      script: byIteration({ 1: [{ tools: [read, read] }, bash("sleep 13; echo right > made.txt"), { text: CLAIM }] }),
     });
     const { code, stderr } = await place.pawl("run", "make it", ...CHECK);
     expect(code).toBe(0);
     expect(stderr.match(/→ Read readme\.md$/gm)).toHaveLength(2);
-    expect(stderr).toContain("→ Bash sleep 12; echo right > made.txt");
-    expect(stderr).toMatch(/ still in turn 1 of iteration 1, 1\d s; last sign of the agent 1\d s ago$/m);
+    expect(stderr).toContain("→ Bash sleep 13; echo right > made.txt");
+    expect(stderr).toMatch(/ still in turn 1 of iteration 1, .* s; last sign of the agent .* s ago$/m);
     expect(stderr).toMatch(/ iteration 1 closed: .* · Read ×2, Bash ×1 · 1 file \(\+1 −0\) · made pass · \$/);
   });
 
