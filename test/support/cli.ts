@@ -15,8 +15,8 @@ import { CACHE_HOME, tempDir, tempRepository, type TempRepository } from "./temp
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /** Another build can be named, e.g. while the usual one is being made. */
-const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
-const NODE = join(ROOT, "node_modules/.bin/node");
+export const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
+export const NODE = join(ROOT, "node_modules/.bin/node");
 /** How the names of files begin that git ignores here. */
 export const GATE = "gate-";
 const KEY = "test-key-of-the-stand-in";
