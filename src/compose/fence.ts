@@ -1,15 +1,17 @@
 /** A run's fence, from its spec to what its agent and its checks are started with. */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { openEgress, REGISTRIES, type Attempt } from "../platform/egress.ts";
+import { TOOLCHAIN_NAMES } from "../platform/environment.ts";
 import { bwrapFence, noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
 import type { Inside } from "../platform/fence/bwrap.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
+import { removeAround } from "../workspace/dependencies.ts";
 import type { LaneLayout } from "../workspace/layout.ts";
 
 /** Of the loopback inside; nobody else is there. */
@@ -17,8 +19,8 @@ const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
-/** Variables that name the folder of a toolchain. */
-const TOOLCHAIN_NAME = /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PREFIX|^BUN_INSTALL)$/;
+/** Of a check's home, what package managers fetched; all else is gone before the next check, or it could be rigged. */
+const CACHES = [".cache", ".npm/_cacache", "go/pkg/mod", ".cargo/registry", ".gradle/caches", ".m2/repository"];
 
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
@@ -73,15 +75,15 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     return { ...nothing, close: () => Promise.resolve() };
   }
   const sockets = socketFolder();
-  const temporary = { agent: join(agentHome, "tmp"), check: join(checkHome, "tmp") };
+  // Beside the homes, not in them: who can write there could make a link of it.
+  const temporary = { agent: join(request.runDir, "tmp", "agent"), check: join(request.runDir, "tmp", "check") };
   for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, ...Object.values(temporary)])
     makePrivateDir(folder);
   const tools = toolchainPlaces({
     path: environment["PATH"] ?? "",
-    named: [
-      ...request.programs,
-      ...Object.entries(environment).flatMap(([name, value]) => (TOOLCHAIN_NAME.test(name) ? [value] : [])),
-    ].filter((folder) => existsSync(folder)),
+    named: [...request.programs, ...TOOLCHAIN_NAMES.flatMap((name) => environment[name]?.split(":") ?? [])].filter(
+      (folder) => isAbsolute(folder) && lstatSync(folder, { throwIfNoEntry: false }) !== undefined,
+    ),
     closed: [homedir(), request.stateDir, spec.workspace.path],
   }).filter(({ path }) => !isWithin(path, spec.workspace.path));
   const workspace = spec.workspace.path;
@@ -112,7 +114,10 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const wayOut = await openWayOut(spec.fence, { folder: sockets.folder, onAttempt: request.onAttempt });
   const confine = (who: "agent" | "check"): Confine => {
     const inside = insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut?.relay });
-    return (command, args) => fence.wrap(command, args, inside);
+    return (command, args) => {
+      if (who === "check") for (const folder of [checkHome, temporary.check]) clear(folder);
+      return fence.wrap(command, args, inside);
+    };
   };
   return {
     level: levelOf(fence, spec.fence),
@@ -143,15 +148,21 @@ function levelOf({ level }: Fence, { network, hosts }: FenceSpec): string {
 }
 
 function insideOf(
-  { network, memoryBytes, processes, fileBytes }: FenceSpec,
+  { network, memoryBytes, processes, fileBytes, diskBytes }: FenceSpec,
   about: Pick<Inside, "cwd" | "places" | "relay">,
 ): Inside {
   return {
     ...about,
     hidden: hiddenFiles(about.places),
     network: network === "open" ? "host" : "none",
-    limits: { memoryBytes, processes, fileBytes },
+    limits: { memoryBytes, processes, fileBytes, diskBytes },
   };
+}
+
+/** Checks run one after the other, and nothing of one outlives it. */
+function clear(folder: string): void {
+  const kept = CACHES.map((cache) => Buffer.from(join(folder, cache)));
+  for (const name of readdirSync(folder)) removeAround(Buffer.from(join(folder, name)), kept);
 }
 
 /** A repository of its own in place of the user's, whether that is a folder or, in a worktree, a file. */
