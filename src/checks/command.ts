@@ -67,7 +67,7 @@ export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence, 
       durationMs: record.durationMs,
       log: kept?.hash ?? null,
       logBytes: kept?.bytes ?? 0,
-      isolation: fence === undefined ? tree.isolation : `${tree.isolation}, ${fence.level}`,
+      isolation: fence === undefined ? tree.isolation : `${tree.isolation} at the workspace's path, ${fence.level}`,
       suspicions: [],
     };
     return verdictOf(record, { evidence, output: tail.text(), timeoutMs: spec.timeoutMs });

@@ -29,6 +29,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 /** Names whose values are folders with programs and libraries, nothing of the user's own. */
 export const TOOLCHAIN_NAMES: readonly string[] = (ALLOWED["places of toolchains"] ?? "").split(" ");
+/** Names whose values are files or folders with certificates. */
+export const CERTIFICATE_NAMES: readonly string[] = (ALLOWED["a company's certificates"] ?? "").split(" ");
 const ALLOWED_NAMES = Object.values(ALLOWED).flatMap((names) => names.split(" "));
 /** Where tools read settings and keep caches; under the private home when there is one. */
 const XDG_NAMES = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];

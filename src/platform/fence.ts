@@ -3,7 +3,17 @@
  * whoever starts processes need not know which kind it is.
  */
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
@@ -11,6 +21,7 @@ import { bwrapWords, type Inside } from "./fence/bwrap.ts";
 import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group, type Groups } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
+import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
@@ -70,7 +81,15 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     keeper?.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  const parts = { bwrap, prlimit, keeper, system: systemPlaces(), filter: filter === undefined ? undefined : file };
+  const identity = innerIdentity();
+  const parts = {
+    bwrap,
+    prlimit,
+    keeper,
+    identity,
+    system: systemPlaces(),
+    filter: filter === undefined ? undefined : file,
+  };
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
     const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
@@ -91,12 +110,13 @@ interface Parts {
   prlimit: string;
   keeper: Keeper | undefined;
   system: SystemPlaces;
+  identity: ReturnType<typeof innerIdentity>;
   /** File with the program. */
   filter: string | undefined;
   groups: Groups | undefined;
 }
 
-function wrapper({ bwrap, prlimit, keeper, system, filter, groups }: Parts): Pick<Fence, "wrap"> {
+function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: Parts): Pick<Fence, "wrap"> {
   const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
   const bash = programAt("bash");
   return {
@@ -106,7 +126,8 @@ function wrapper({ bwrap, prlimit, keeper, system, filter, groups }: Parts): Pic
       const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash });
       const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(filter, "r");
-      const words = bwrapWords(inside, { system, moved, prlimit, seccompFd: fd === undefined ? undefined : FIRST_FD });
+      const seccompFd = fd === undefined ? undefined : FIRST_FD;
+      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
       const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
       return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
     },
@@ -144,7 +165,16 @@ function refuseLinks(places: readonly Place[]): void {
 }
 
 export function programAt(name: string): string | undefined {
-  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function levelOf({

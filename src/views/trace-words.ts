@@ -12,7 +12,7 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
   // Written by this or another pawl, perhaps cut to fit: nothing is taken for granted.
   const event = (typeof data === "object" && data !== null ? data : {}) as Partial<Record<string, unknown>>;
   const text = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
-  switch (kind as AgentEvent["type"]) {
+  switch (kind as AgentEvent["type"] | "network") {
     case "text":
       return plain(text("text")).trim();
     case "thinking":
@@ -25,6 +25,11 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
       return `the agent tries again (attempt ${String(event["attempt"])}, status ${String(event["status"])})`;
     case "notice":
       return oneLine(text("text"), { max: MAX_TOOL_CHARS });
+    case "network": {
+      const to = `${text("host")}:${String(event["port"])}`;
+      const how = event["allowed"] === true ? "let through" : `refused: ${text("why")}`;
+      return oneLine(`network: ${to} ${how}`, { max: MAX_TOOL_CHARS });
+    }
     case "session-opened":
     case "request":
     case "message":

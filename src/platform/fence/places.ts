@@ -2,7 +2,7 @@
  * What a fenced process sees of the machine, as a list: system folders and toolchains to read, the workspace and a
  * private home to write. Everything that is not on the list does not exist inside.
  */
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 export interface Place {
@@ -66,7 +66,11 @@ interface Toolchains {
 /** Folders outside the system's own that hold programs of the PATH, with what they need beside them. */
 export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/") && existsSync(folder));
-  const wanted = [...folders.map((folder) => rootOf(folder, closed)), ...folders.flatMap(linkTargets), ...named];
+  const wanted = [
+    ...folders.map((folder) => rootOf(folder, closed)),
+    ...folders.flatMap((folder) => linkTargets(folder, closed)),
+    ...named,
+  ];
   const real = wanted.flatMap((folder) => [folder, realPathOf(folder)]);
   const open = [...new Set(real)].filter(
     (folder) => existsSync(folder) && !isSystem(folder) && !closed.some((no) => isWithin(no, folder)),
@@ -77,7 +81,7 @@ export function toolchainPlaces({ path, named, closed }: Toolchains): Place[] {
 /** Files inside opened toolchains that hold secrets; hidden where they exist. */
 export function hiddenFiles(places: readonly Place[]): string[] {
   return places
-    .filter(({ access, path }) => access === "read" && !isSystem(path))
+    .filter(({ access, path }) => access === "read" && !isSystem(path) && statSync(path).isDirectory())
     .flatMap(({ path }) => SECRET_NAMES.map((name) => join(path, name)))
     .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile() === true);
 }
@@ -95,15 +99,19 @@ function rootOf(folder: string, closed: readonly string[]): string {
 const looksInstalled = (folder: string): boolean =>
   !USERS_OWN.includes(basename(folder)) && INSTALLED.some((name) => existsSync(join(folder, name)));
 
-/** Programs that are links to somewhere else. */
-function linkTargets(folder: string): string[] {
+/** Programs that are links to somewhere else, with what they need beside them. */
+function linkTargets(folder: string, closed: readonly string[]): string[] {
   if (isSystem(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true });
   if (entries.length > MAX_LISTED_PROGRAMS) return [];
   return entries
     .filter((entry) => entry.isSymbolicLink())
     .map((entry) => realPathOf(join(folder, entry.name)))
-    .filter((target) => !isWithin(target, folder));
+    .filter((target) => !isWithin(target, folder) && existsSync(target))
+    .map((target) => {
+      const root = rootOf(dirname(target), closed);
+      return root === dirname(target) ? target : root;
+    });
 }
 
 function realPathOf(path: string): string {
