@@ -6,6 +6,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { byHand, plainCommit } from "./by-hand.ts";
+import { fenceCost } from "./fence.ts";
 import { journalFacts } from "./journal.ts";
 import { CLI, makePlace, median } from "./support.ts";
 import { tokensBilled } from "./tokens.ts";
@@ -112,14 +113,18 @@ async function firstAgentStart(): Promise<object> {
     return first - began;
   };
   const pawl: number[] = [];
+  const fenced: number[] = [];
   const bare: number[] = [];
+  const run = ["run", "x", "--check", "true", "--max-iterations", "1", "--fence"];
   for (let i = 0; i < 11; i += 1) {
     const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", IS_SANDBOX: "1" };
     bare.push(await firstRequest(program, ["-p", "x", "--output-format", "stream-json", "--verbose"], quiet));
-    pawl.push(await firstRequest(node, [CLI, "run", "x", "--check", "true", "--max-iterations", "1"], {}));
+    pawl.push(await firstRequest(node, [CLI, ...run, "none"], {}));
+    fenced.push(await firstRequest(node, [CLI, ...run, "auto"], {}));
   }
   const onTopMs = round(median(pawl) - median(bare), 0);
-  return { pawlToFirstRequestMs: median(pawl), agentAloneMs: median(bare), onTopMs };
+  const fence = { fencedMs: median(fenced), onTopOfUnfencedMs: round(median(fenced) - median(pawl), 0) };
+  return { pawlToFirstRequestMs: median(pawl), agentAloneMs: median(bare), onTopMs, ...fence };
 }
 
 const results = {
@@ -127,6 +132,7 @@ const results = {
   overheadPerIteration: await overhead(),
   statusStart: statusStart(),
   firstAgentStart: await firstAgentStart(),
+  fence: fenceCost(),
   journalOf100kFacts: journalFacts(),
   tokensBilledForTenIterations: await tokensBilled(),
 };

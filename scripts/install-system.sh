@@ -4,12 +4,19 @@
 set -euo pipefail
 
 packages=("$@")
-[ ${#packages[@]} -gt 0 ] || packages=(git python3)
+if [ ${#packages[@]} -eq 0 ]; then
+  packages=(git python3)
+  # The fence, what is tried inside it, and what makes it.
+  [ "$(uname)" != Linux ] || packages+=(perl procps util-linux build-essential bubblewrap socat chromium)
+fi
 
 # A package is judged by its program, so that one installed in another way counts.
 present() {
   case "$1" in
     bubblewrap) command -v bwrap ;;
+    build-essential) command -v make && command -v cc && [ -e /usr/include/stdio.h ] ;;
+    procps) command -v ps ;;
+    util-linux) command -v nsenter && command -v prlimit ;;
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
     postgresql) command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' ;;
     *) command -v "$1" ;;

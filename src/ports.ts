@@ -141,8 +141,15 @@ export interface OpenRequest {
         command: string,
         args: readonly string[],
         variables?: readonly string[],
-      ) => { command: string; args: string[]; fds: number[] })
+      ) => { command: string; args: string[]; fds: number[]; held?: Held })
     | undefined;
+}
+
+/** What is known of a process while a fence holds it; see platform/fence/held.ts. */
+interface Held {
+  breaches(end?: { exitCode: number | null }): string[];
+  readonly tooMuch: Promise<string>;
+  release(): void;
 }
 
 export interface TurnRequest {

@@ -19,6 +19,9 @@ export interface Tried {
   is: "held" | "broken" | "untried";
 }
 
+/** More than any of the tries writes. */
+const TRIAL_BYTES = 1024 ** 3;
+
 /** Throws like `openRunFence` when the fence cannot be opened. */
 export async function tryFence(kind: Exclude<FenceKind, "none">): Promise<{ level: string; tried: Tried[] }> {
   const canaries = await openCanaries();
@@ -30,7 +33,7 @@ export async function tryFence(kind: Exclude<FenceKind, "none">): Promise<{ leve
     const fence = await openRunFence({
       spec: {
         run: TRIAL,
-        fence: { kind, network: "off", hosts: [], ...USUAL_LIMITS },
+        fence: { kind, network: "off", hosts: [], ...USUAL_LIMITS, diskBytes: TRIAL_BYTES, outputBytes: TRIAL_BYTES },
         workspace: { path: workspace },
       },
       layout: laneLayout({ stateDir: state, repository: workspace, run: TRIAL, lane: "main" }),

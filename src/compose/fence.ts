@@ -1,11 +1,13 @@
 /** A run's fence, from its spec to what its agent and its checks are started with. */
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
-import { openEgress, REGISTRIES, type Attempt } from "../platform/egress.ts";
+import { openEgress, type Attempt } from "../platform/egress.ts";
+import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
+import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
 import { noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
-import type { Inside } from "../platform/fence/bwrap.ts";
+import type { Inside, Relay } from "../platform/fence/bwrap.ts";
 import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
@@ -13,14 +15,15 @@ import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import type { LaneLayout } from "../workspace/layout.ts";
+import { openScratch, removeFolder } from "./fence-scratch.ts";
 
 /** Of the loopback inside; nobody else is there. */
 const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
-/** Variables that name the folder of a toolchain. */
-const TOOLCHAIN_NAME = /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PREFIX|^BUN_INSTALL)$/;
+/** Instead of the user's, which are not there inside. */
+const PLACES_INSIDE = { TMPDIR: "/tmp", TMP: "/tmp", TEMP: "/tmp", XDG_RUNTIME_DIR: "/tmp" };
 
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
@@ -37,11 +40,24 @@ export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
   });
 }
 
-/** Names beside the model that may be reached. */
-export const fenceHosts = (network: "off" | "registries" | "open", added: readonly string[]): string[] => [
-  ...(network === "registries" ? REGISTRIES : []),
-  ...added,
-];
+/** Names beside the model that may be reached. UsageError when one is none. */
+export function fenceHosts(network: "off" | "registries" | "open", added: readonly string[]): string[] {
+  const wrong = added.find((host) => hostEntry(host) === undefined);
+  if (wrong !== undefined) {
+    throw new UsageError(`not a host: ${JSON.stringify(wrong)}`, {
+      hint: "example.com, *.example.com, 10.0.0.5:8080, localhost:5432; --network open for everything",
+    });
+  }
+  return [...(network === "registries" ? REGISTRIES : []), ...added];
+}
+
+/** UsageError when what is needed to let some hosts through is missing. */
+export function refuseWithoutRelay({ kind, network, hosts }: Pick<FenceSpec, "kind" | "network" | "hosts">): void {
+  if (kind !== "bwrap" || network === "open" || hosts.length === 0 || programAt("socat") !== undefined) return;
+  throw new UsageError(`${hosts[0]} cannot be let through the fence: socat is missing`, {
+    hint: "apt install socat; or leave out --allow-host and --network",
+  });
+}
 
 export interface RunFence {
   readonly level: string;
@@ -70,26 +86,33 @@ interface Request {
 
 export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
+  // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
+  const ofProgram = join(agentHome, "tmp");
   if (spec.fence.kind === "none") {
     const nothing = { level: noFence.level, agent: undefined, check: undefined, sockets: undefined, environment: {} };
-    return { ...nothing, close: () => Promise.resolve() };
+    return { ...nothing, close: () => removeFolder(ofProgram) };
   }
+  // Not in the home: who can write there could make a link of it, and would see where it leads to.
+  const temporary = join(request.runDir, "agent-tmp");
   const sockets = socketFolder();
-  const temporary = { agent: join(agentHome, "tmp"), check: join(checkHome, "tmp") };
-  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, ...Object.values(temporary)])
-    makePrivateDir(folder);
+  const scratch = openScratch(join(request.runDir, "check-scratch"));
+  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
   const tools = toolchainPlaces({
-    path: environment["PATH"] ?? "",
+    // A folder of the workspace is open already; links in it are the agent's to make.
+    path: (environment["PATH"] ?? "")
+      .split(":")
+      .filter((folder) => !isWithin(folder, spec.workspace.path))
+      .join(":"),
     named: [
       ...request.programs,
-      ...Object.entries(environment).flatMap(([name, value]) => (TOOLCHAIN_NAME.test(name) ? [value] : [])),
-    ].filter((folder) => existsSync(folder)),
+      ...[...TOOLCHAIN_NAMES, ...CERTIFICATE_NAMES].flatMap((name) => environment[name]?.split(":") ?? []),
+    ].filter((folder) => isAbsolute(folder) && existsSync(folder)),
     closed: [homedir(), request.stateDir, spec.workspace.path],
   }).filter(({ path }) => !isWithin(path, spec.workspace.path));
   const workspace = spec.workspace.path;
   const places: Record<"agent" | "check", Place[]> = {
     agent: [
-      { path: temporary.agent, access: "write", at: "/tmp" },
+      { path: temporary, access: "write", at: "/tmp" },
       ...tools,
       { path: workspace, access: "write" },
       ...gitPlaces(request),
@@ -97,38 +120,45 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
     ],
     check: [
-      { path: temporary.check, access: "write", at: "/tmp" },
       ...tools,
       // At the workspace's own path: what was built or installed there means the judged files.
       { path: layout.verify, access: "write", at: workspace },
-      { path: checkHome, access: "write" },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
     ],
   };
-  const fence = await openFence(spec.fence.kind, { run: spec.run, places: [...places.agent, ...places.check] });
+  const scratchPlace: Place = { path: scratch.root, access: "write" };
+  const fence = await openFence(spec.fence.kind, {
+    run: spec.run,
+    places: [...places.agent, ...places.check, scratchPlace],
+  });
   if (fence === undefined) {
     throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
       hint: "`pawl doctor --fence` tells why",
     });
   }
-  const wayOut = await openWayOut(spec.fence, { folder: sockets.folder, onAttempt: request.onAttempt });
-  const confine = (who: "agent" | "check"): Confine => {
-    const inside = insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut?.relay });
-    return (command, args, variables = []) => fence.wrap(command, args, { ...inside, variables });
+  const wayOut = await openWayOut(request, sockets);
+  const insideFor = (who: "agent" | "check"): Inside =>
+    insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who] });
+  const [ofAgent, ofCheck] = [insideFor("agent"), insideFor("check")];
+  const withScratch = (): Inside => {
+    const { home, temporary: empty } = scratch.fresh();
+    const first: Place = { path: empty, access: "write", at: "/tmp" };
+    return { ...ofCheck, places: [first, ...ofCheck.places, { path: home, access: "write", at: checkHome }] };
   };
   return {
     level: levelOf(fence, spec.fence),
-    agent: confine("agent"),
-    check: confine("check"),
+    agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
+    check: (command, args, variables = []) => fence.wrap(command, args, { ...withScratch(), variables }),
     sockets:
       spec.fence.network === "open"
         ? undefined
         : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
-    environment: wayOut?.environment ?? {},
+    environment: { ...wayOut.environment, ...PLACES_INSIDE },
     async close() {
-      await wayOut?.close();
+      await wayOut.close();
       fence.close();
       rmSync(sockets.root, { recursive: true, force: true });
+      await Promise.all([scratch.close(), removeFolder(temporary), removeFolder(ofProgram)]);
     },
   };
 }
@@ -148,14 +178,14 @@ function levelOf({ level }: Fence, { network, hosts }: FenceSpec): string {
 }
 
 function insideOf(
-  { network, memoryBytes, processes, fileBytes }: FenceSpec,
+  { network, memoryBytes, processes, fileBytes, diskBytes }: FenceSpec,
   about: Pick<Inside, "cwd" | "places" | "relay">,
 ): Inside {
   return {
     ...about,
     hidden: hiddenFiles(about.places),
     network: network === "open" ? "host" : "none",
-    limits: { memoryBytes, processes, fileBytes },
+    limits: { memoryBytes, processes, fileBytes, diskBytes },
   };
 }
 
@@ -174,25 +204,42 @@ function gitPlaces({ spec, layout, runDir }: Request): Place[] {
 }
 
 interface WayOut {
-  relay: NonNullable<Inside["relay"]>;
+  /** undefined: no network at all. */
+  relay: Record<"agent" | "check", Relay | undefined>;
   environment: Record<string, string>;
   close(): Promise<void>;
 }
 
-async function openWayOut(
-  { network, hosts }: FenceSpec,
-  { folder, onAttempt }: { folder: string; onAttempt: (attempt: Attempt) => void },
-): Promise<WayOut | undefined> {
+async function openWayOut({ spec, environment, onAttempt }: Request, { folder }: { folder: string }): Promise<WayOut> {
+  const { network, hosts } = spec.fence;
+  refuseWithoutRelay(spec.fence);
+  const nothing = { relay: { agent: undefined, check: undefined }, close: () => Promise.resolve() };
+  if (network === "open") return { ...nothing, environment: {} };
   const socat = programAt("socat");
-  if (network === "open" || socat === undefined) return undefined;
-  const egress = await openEgress({ socket: join(folder, EGRESS), hosts, onAttempt });
-  const proxy = `http://127.0.0.1:${PROXY_PORT}`;
-  const local = "localhost,127.0.0.1,::1";
-  const names = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: local, NODE_USE_ENV_PROXY: "1" };
-  const lower = { http_proxy: proxy, https_proxy: proxy, no_proxy: local };
+  // The user's own proxy cannot be reached from inside, and its address may hold a password.
+  if (socat === undefined) return { ...nothing, environment: proxyNames("") };
+  const egress = await openEgress({ socket: join(folder, EGRESS), hosts, environment, onAttempt });
+  const relay = { socat, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS), hostPorts: hostPorts(hosts) };
   return {
-    relay: { socat, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS) },
-    environment: { ...names, ...lower },
+    // With no host on the list it is there to tell the agent why; a check gets by without.
+    relay: { agent: relay, check: hosts.length === 0 ? undefined : relay },
+    environment: proxyNames(`http://127.0.0.1:${PROXY_PORT}`),
     close: () => egress.close(),
   };
+}
+
+/** Ports of the host's loopback that were named: they are found on the loopback inside, whatever is spoken there. */
+function hostPorts(hosts: readonly string[]): Relay["hostPorts"] {
+  const named = hosts.flatMap((text) => {
+    const { name = "", port = PROXY_PORT } = hostEntry(text) ?? {};
+    // A colon would be another word of the relay's.
+    return port !== PROXY_PORT && isLoopback(name) && !name.includes(":") ? [{ host: name, port }] : [];
+  });
+  return [...new Map(named.map((one) => [one.port, one])).values()];
+}
+
+function proxyNames(proxy: string): Record<string, string> {
+  const names = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: "localhost,127.0.0.1,::1" };
+  const lower = Object.entries(names).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...names, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: proxy === "" ? "" : "1" };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parsedFlags, resolveSettings } from "../config.ts";
-import { REGISTRIES } from "../platform/egress.ts";
+import { REGISTRIES } from "../platform/egress-rules.ts";
 import { COMPARABLE, refuseDifferences } from "./frozen.ts";
 import { toRunSpec } from "./run-spec.ts";
 import { flagOf, SETTING_NAMES, type SettingName } from "./settings.ts";

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../errors.ts";
-import { REGISTRIES } from "../platform/egress.ts";
+import { REGISTRIES } from "../platform/egress-rules.ts";
 import type { RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
 import { flagOf, type SettingName, type Settings } from "./settings.ts";
@@ -121,7 +121,8 @@ export function refuseDifferences(
     const difference = differs(name, { value, spec });
     if (difference === undefined) continue;
     const flag = `--${flagOf(name) ?? name}`;
-    const shown = (one: unknown): string => (one === undefined ? "none" : quoted(say(name, one)));
+    const shown = (one: unknown): string =>
+      one === undefined || (Array.isArray(one) && one.length === 0) ? "none" : quoted(say(name, one));
     const asked = value === true ? flag : `${flag} ${shown(difference.given)}`;
     throw new UsageError(`${asked} differs: the run has ${value === true ? "it off" : shown(difference.has)}`, {
       hint: "what a run is was fixed at its start; limits, the model and --trust-promise may change. For another, start a new run",

@@ -195,6 +195,8 @@ const NO_FENCE: FenceSpec = {
   memoryBytes: Number.MAX_SAFE_INTEGER,
   processes: Number.MAX_SAFE_INTEGER,
   fileBytes: Number.MAX_SAFE_INTEGER,
+  diskBytes: Number.MAX_SAFE_INTEGER,
+  outputBytes: Number.MAX_SAFE_INTEGER,
 };
 
 export const fenceOf = ({ fence }: { fence?: FenceSpec }): FenceSpec => fence ?? NO_FENCE;

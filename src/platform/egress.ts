@@ -1,18 +1,18 @@
 /**
  * The only way out of a fence's network: an HTTP proxy on a unix socket that knows whom it may let through. Names are
- * looked up here, outside; an address that is not public is refused unless it was named itself. Every try is told.
+ * looked up here, outside, or by the user's own proxy; every try is told.
  */
-import { lookup } from "node:dns/promises";
 import { chmodSync, rmSync } from "node:fs";
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { BlockList, connect, isIP, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { isListed, reachOf } from "./egress-rules.ts";
+import { dial, proxyFor, send, type Target } from "./egress-upstream.ts";
+import { endToEnd } from "./gateway-upstream.ts";
 
-const CONNECT_LIMIT_MS = 30_000;
-/** A tunnel nobody uses is closed. */
-const IDLE_LIMIT_MS = 10 * 60_000;
-const MAX_TUNNELS = 256;
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+/** From here on the answer is a refusal; from twice as many on, none. */
+export const MAX_CONNECTIONS = 256;
+const USUAL_PORT = 80;
 
 export interface Attempt {
   host: string;
@@ -27,28 +27,46 @@ export interface Egress {
 
 interface Options {
   socket: string;
-  /** `example.com`, `*.example.com`, or with a port; without one, 80 and 443. */
+  /** As `hostEntry` reads them. */
   hosts: readonly string[];
+  /** Whoever drives; may name a proxy. */
+  environment: Readonly<Record<string, string | undefined>>;
   onAttempt: (attempt: Attempt) => void;
 }
 
-export async function openEgress({ socket, hosts, onAttempt }: Options): Promise<Egress> {
+type Verdict = { target: Target; proxy: URL | undefined } | { refused: string };
+type Judge = (scheme: "http" | "https", host: string, port: number) => Promise<Verdict>;
+
+export async function openEgress({ socket, hosts, environment, onAttempt }: Options): Promise<Egress> {
   const open = new Set<Duplex>();
-  const judge = async (host: string, port: number): Promise<{ address: string } | { refused: string }> => {
-    const verdict = open.size >= MAX_TUNNELS ? { refused: "too many connections" } : await allowed(hosts, host, port);
-    const why = "refused" in verdict ? verdict.refused : "on the list";
+  const decide: Judge = async (scheme, host, port) => {
+    if (open.size > MAX_CONNECTIONS) return { refused: "too many connections" };
+    const proxy = proxyFor(scheme, { host, port }, environment);
+    // Behind a company's proxy its names may mean nothing here; what they lead to is the proxy's to know.
+    if (proxy !== undefined && isListed(hosts, host, port)) return { target: { host, port, addresses: [] }, proxy };
+    const reach = await reachOf(hosts, host, port);
+    if (reach.is === "refused") return { refused: reach.why };
+    return { target: { host, port, addresses: reach.addresses }, proxy };
+  };
+  const judge: Judge = async (scheme, host, port) => {
+    const verdict = await decide(scheme, host, port);
+    const why =
+      "refused" in verdict
+        ? verdict.refused
+        : `on the list${verdict.proxy === undefined ? "" : ", through your proxy"}`;
     onAttempt({ host, port, allowed: !("refused" in verdict), why });
     return verdict;
   };
   const server = createServer((request, response) => void forward(request, response, judge));
-  server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    open.add(client.on("close", () => open.delete(client)).on("error", () => client.destroy()));
-    const { host, port } = hostAndPort(`http://${request.url ?? ""}`, 443);
-    void judge(host, port).then((verdict) => {
-      if ("refused" in verdict)
-        return void client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refusal(host, verdict.refused)}`);
-      tunnel(client, head, { address: verdict.address, port });
-    });
+  server.maxConnections = 2 * MAX_CONNECTIONS;
+  // Uploads take what they take.
+  server.requestTimeout = 0;
+  server.on("connection", (client: Socket) => {
+    open.add(client);
+    client.on("close", () => open.delete(client)).on("error", () => client.destroy());
+  });
+  server.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
+    void tunnel(client, { asked: request.url ?? "", head, judge });
   });
   server.on("clientError", (_error, client: Duplex) => client.destroy());
   rmSync(socket, { force: true });
@@ -61,125 +79,81 @@ export async function openEgress({ socket, hosts, onAttempt }: Options): Promise
   return {
     async close() {
       for (const one of open) one.destroy();
-      server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       rmSync(socket, { force: true });
     },
   };
 }
 
-const refusal = (host: string, why: string): string =>
-  `pawl: ${host} is not reachable from inside the fence: ${why}. Allow it with --allow-host ${host}\n`;
+function refusal(host: string, port: number, why: string): string {
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `pawl: ${name}:${port} is not reachable from inside the fence: ${why}. A person can allow it: --allow-host ${name}:${port}`;
+}
 
-function tunnel(client: Duplex, head: Buffer, { address, port }: { address: string; port: number }): void {
-  const upstream = connect({ host: address, port, timeout: CONNECT_LIMIT_MS });
+interface Tunnel {
+  asked: string;
+  head: Buffer;
+  judge: Judge;
+}
+
+async function tunnel(client: Socket, { asked, head, judge }: Tunnel): Promise<void> {
+  const { host, port } = connectTarget(asked);
+  const verdict = await judge("https", host, port);
+  if ("refused" in verdict) return answer(client, "403", refusal(host, port, verdict.refused));
+  const dialled = await dial(verdict.target, verdict.proxy).catch((error: Error) => error);
+  if (dialled instanceof Error) return answer(client, "502", `pawl: ${host}:${port}: ${dialled.message}`);
+  const upstream = dialled.socket;
   const drop = (): void => {
     client.destroy();
     upstream.destroy();
   };
-  upstream.once("connect", () => {
-    upstream.setTimeout(IDLE_LIMIT_MS);
-    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-    if (head.length > 0) upstream.write(head);
-    upstream.pipe(client);
-    client.pipe(upstream);
-  });
   upstream.on("timeout", drop).on("error", drop);
-  (client as Socket).on("close", drop).on("error", drop);
+  client.on("close", drop);
+  if (client.destroyed) return drop();
+  client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+  if (dialled.head.length > 0) client.write(dialled.head);
+  if (head.length > 0) upstream.write(head);
+  upstream.pipe(client);
+  client.pipe(upstream);
 }
 
-async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  judge: (host: string, port: number) => Promise<{ address: string } | { refused: string }>,
-): Promise<void> {
-  const target = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
-  if (target?.protocol !== "http:")
-    return void response.writeHead(400).end("pawl: a proxy wants a whole http address\n");
-  const { host, port } = hostAndPort(target.href, 80);
-  const verdict = await judge(host, port);
-  if ("refused" in verdict) return void response.writeHead(403).end(refusal(host, verdict.refused));
-  const { "proxy-connection": _, ...headers } = request.headers;
-  const upstream = httpRequest(
-    { host: verdict.address, port, method: request.method, path: target.pathname + target.search, headers },
-    (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    },
+/** The words stand in the status line too: many programs show nothing else of a proxy's answer. */
+function answer(client: Socket, status: string, words: string): void {
+  const line = words.replace(/[^ -~]/g, "?");
+  const length = Buffer.byteLength(words) + 1;
+  client.end(
+    `HTTP/1.1 ${status} ${line}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\n${words}\n`,
   );
-  upstream.setTimeout(CONNECT_LIMIT_MS, () => upstream.destroy());
-  upstream.on("error", () => response.destroy());
-  response.on("close", () => upstream.destroy());
-  request.pipe(upstream);
 }
 
-function hostAndPort(url: string, usual: number): { host: string; port: number } {
-  if (!URL.canParse(url)) return { host: "", port: usual };
-  const { hostname, port, protocol } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  return { host, port: port === "" ? (usual === 443 ? usual : (DEFAULT_PORTS[protocol] ?? usual)) : Number(port) };
-}
-
-async function allowed(
-  hosts: readonly string[],
-  host: string,
-  port: number,
-): Promise<{ address: string } | { refused: string }> {
-  if (host === "") return { refused: "no such address" };
-  if (!hosts.some((entry) => matches(entry, host, port))) return { refused: "not on the list" };
-  if (isIP(host) !== 0) return { address: host };
-  try {
-    const { address } = await lookup(host);
-    return isPublic(address) ? { address } : { refused: `it leads to ${address}, which is not public` };
-  } catch {
-    return { refused: "no such name" };
+async function forward(request: IncomingMessage, response: ServerResponse, judge: Judge): Promise<void> {
+  const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
+  if (url?.protocol !== "http:") return void response.writeHead(400).end("pawl: a proxy wants a whole http address\n");
+  const [host, port] = [hostOf(url), url.port === "" ? USUAL_PORT : Number(url.port)];
+  const verdict = await judge("http", host, port);
+  const plain = { "content-type": "text/plain" };
+  if ("refused" in verdict) {
+    const words = refusal(host, port, verdict.refused);
+    return void response.writeHead(403, words, plain).end(`${words}\n`);
   }
+  const headers = { ...endToEnd(request.headers), host: url.host };
+  const sent = send(verdict.target, { proxy: verdict.proxy, url, method: request.method, headers });
+  sent.on("response", (answered) => {
+    response.writeHead(answered.statusCode ?? 502, endToEnd(answered.headers));
+    answered.on("error", () => response.destroy()).pipe(response);
+  });
+  sent.on("error", (error) => {
+    if (response.headersSent) return void response.destroy();
+    response.writeHead(502, plain).end(`pawl: ${host}:${port}: ${error.message}\n`);
+  });
+  response.on("close", () => sent.destroy());
+  request.on("error", () => sent.destroy()).pipe(sent);
 }
 
-function matches(entry: string, host: string, port: number): boolean {
-  const [, name = "", only] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-  const isPort = only === undefined ? port === 80 || port === 443 : Number(only) === port;
-  return (
-    isPort && (name.startsWith("*.") ? host.endsWith(name.slice(1)) && host.length > name.length - 1 : host === name)
-  );
+/** Of a CONNECT request: always with a port. */
+function connectTarget(asked: string): { host: string; port: number } {
+  const [, name = "", port = ""] = /^(\[[^\]]*\]|[^:/@]+):(\d{1,5})$/.exec(asked) ?? [];
+  return { host: URL.canParse(`http://${name}`) ? hostOf(new URL(`http://${name}`)) : "", port: Number(port) };
 }
 
-const PRIVATE = new BlockList();
-for (const [net, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-  ["224.0.0.0", 3],
-] as const)
-  PRIVATE.addSubnet(net, bits, "ipv4");
-for (const [net, bits] of [
-  ["::", 127],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-  ["::ffff:0:0", 96],
-] as const)
-  PRIVATE.addSubnet(net, bits, "ipv6");
-
-const isPublic = (address: string): boolean => !PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-
-/** Where package managers fetch from. */
-export const REGISTRIES: readonly string[] = [
-  "registry.npmjs.org",
-  "registry.yarnpkg.com",
-  "pypi.org",
-  "files.pythonhosted.org",
-  "crates.io",
-  "index.crates.io",
-  "static.crates.io",
-  "proxy.golang.org",
-  "sum.golang.org",
-  "repo.maven.apache.org",
-  "repo1.maven.org",
-  "plugins.gradle.org",
-  "rubygems.org",
-];
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");

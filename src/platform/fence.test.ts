@@ -27,7 +27,7 @@ beforeAll(async () => {
     { path: join(root, "home"), access: "write" },
   ];
   const opened = await bwrapFence({ run: "r-fence", places });
-  if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/system.sh");
+  if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
   fence = opened;
 });
 afterAll(() => fence.close());

@@ -2,6 +2,7 @@
 import type { Claim, Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
 const SHORT_OID_CHARS = 10;
@@ -29,7 +30,7 @@ export function factWords(fact: Fact): string | undefined {
     case "iteration-start":
       return `iteration ${fact.n}`;
     case "turn-start": {
-      const left = fact.prompt.parts.filter((part) => part.cut > 0).map((part) => part.name);
+      const left = fact.prompt.cut;
       const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
       return `turn ${fact.turn}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
     }
@@ -141,5 +142,7 @@ export function usageWords(usage: Usage): string {
 }
 
 function toolWords(tools: readonly [string, number][]): string {
-  return tools.length === 0 ? "no tools" : tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+  return tools.length === 0
+    ? "no tools"
+    : tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
 }

@@ -1,6 +1,7 @@
 /** A line of the agent's stream for people; what the facts tell anyway has no words here. */
 import type { AgentEvent, TraceLine } from "../ports.ts";
 import { oneLine, plain } from "./plain.ts";
+import { toolName } from "./tool-name.ts";
 
 const MAX_TOOL_CHARS = 160;
 
@@ -12,19 +13,24 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
   // Written by this or another pawl, perhaps cut to fit: nothing is taken for granted.
   const event = (typeof data === "object" && data !== null ? data : {}) as Partial<Record<string, unknown>>;
   const text = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
-  switch (kind as AgentEvent["type"]) {
+  switch (kind as AgentEvent["type"] | "network") {
     case "text":
       return plain(text("text")).trim();
     case "thinking":
       return `(thinking) ${oneLine(text("text"), { max: MAX_TOOL_CHARS })}`;
     case "tool-start":
-      return `→ ${oneLine(text("name"), { max: MAX_TOOL_CHARS })} ${inputWords(event["input"])}`.trimEnd();
+      return `→ ${toolName(text("name"), { max: MAX_TOOL_CHARS })} ${inputWords(event["input"])}`.trimEnd();
     case "tool-end":
       return `← ${event["ok"] === false ? "failed" : "ok"} ${oneLine(text("output"), { max: MAX_TOOL_CHARS })}`.trimEnd();
     case "retry":
       return `the agent tries again (attempt ${String(event["attempt"])}, status ${String(event["status"])})`;
     case "notice":
       return oneLine(text("text"), { max: MAX_TOOL_CHARS });
+    case "network": {
+      const to = `${text("host")}:${String(event["port"])}`;
+      const how = event["allowed"] === true ? "let through" : `refused: ${text("why")}`;
+      return oneLine(`network: ${to} ${how}`, { max: MAX_TOOL_CHARS });
+    }
     case "session-opened":
     case "request":
     case "message":

@@ -66,7 +66,9 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     places,
   );
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
-  const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead: layout.verify });
+  // Inside a fence the verify tree lies at the workspace's own path.
+  const instead = existsSync(layout.fencedGit) ? request.spec.path : layout.verify;
+  const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead });
   const { gitlinks, warnings: hidden } = await trackedOddities(lane);
   const submodules = await findSubmodules(gitlinks, {
     workspace: request.spec.path,

@@ -219,7 +219,7 @@ describe.concurrent("a provider or an agent that fails", () => {
     "$what: is waited for, consumes no iteration, and the run completes (F15, row 10)",
     async (it, { expect }) => {
       const { pawl, standin } = await cliPlace({ script: it.script, login: "subscription" });
-      const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "3s", "--json");
+      const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "8s", "--json");
       expect(outcomeOf(result)).toBe("verified");
       expect(result.code).toBe(0);
       expect(result.of("iteration-start")).toHaveLength(1);

@@ -125,6 +125,26 @@ describe("tasks mode", () => {
     expect(result.code).toBe(0);
   });
 
+  it("exits 1 when a change that was waited for could not be done", async () => {
+    const held = gate();
+    const place = await cliPlace({ script: byIteration({ 1: [held.step, { text: "ok" }] }) });
+    putTasks(place, "- [ ] one\n- [ ] two\n");
+    const running = place.start(["run", "do them", "--tasks", "--check", "true", "--max-iterations", "2"]);
+    const { toolRuns } = await watchRun(place);
+    await toolRuns(1);
+    const removed = await place.pawl("tasks", "remove", "two");
+    expect(removed.stderr).toContain("task 2: two");
+    expect(removed.stderr).toContain(": remove a task");
+    const done = place.start(["tasks", "done", "two", "--wait"]);
+    await watchRun(place).then(({ fact }) => fact("directive-received", ({ id }) => id === "d2"));
+    held.open(place);
+    expect(await done.done).toMatchObject({
+      code: 1,
+      stdout: "d2 delivered (not done: there is no such task any more)\n",
+    });
+    expect((await running.done).code).toBe(3);
+  }, 60_000);
+
   it("takes an untracked task file along into a worktree, and from a subdirectory", async () => {
     const place = await cliPlace({
       script: byIteration({ 1: [bash("echo x > x.txt; sed -i 's/\\[ \\]/[x]/' docs/plan.md"), { text: CLAIM }] }),

@@ -10,7 +10,7 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   const place = await cliPlace({});
   const without = await place.pawl("doctor");
   expect(without.code).toBe(1);
-  expect(without.stdout).toMatch(/^fail +login +none found.*ANTHROPIC_API_KEY/m);
+  expect(without.stdout).toMatch(/^FAIL +login +none found.*\n.*ANTHROPIC_API_KEY/m);
   expect(without.stdout).toMatch(/^ok +fence +bwrap; `pawl doctor --fence` tries to get out of it$/m);
   const withKey = await place.start(["doctor", "--json"], { env: { ANTHROPIC_API_KEY: "a-key-for-the-doctor" } }).done;
   expect(withKey.code).toBe(0);
@@ -25,6 +25,9 @@ it("examines what pawl needs, and fails when there is no login", async () => {
     "disk",
     "clock",
     "journal",
+    "repository",
+    "settings",
+    "pawl",
     "fence",
   ]);
 });

@@ -1,20 +1,26 @@
 /** The words of a bubblewrap call. Pure. */
+import type { Identity } from "./identity.ts";
 import type { FenceLimits } from "./limits.ts";
 import { limitWords } from "./limits.ts";
 import type { Place, SystemPlaces } from "./places.ts";
 
-/** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
-const INNER_ID = 1_000;
-
 const NAMESPACES = [
-  ["--unshare-all", "--unshare-user", "--uid", String(INNER_ID), "--gid", String(INNER_ID), "--disable-userns"],
-  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
+  ["--unshare-all", "--unshare-user", "--disable-userns"],
+  // A name that every machine can look up without a network.
+  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "localhost"],
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
 const SMALL_BYTES = String(16 * 1024 ** 2);
-const EMPTY = ["--proc", "/proc", "--dev", "/dev"].concat(
-  ["/tmp", "/var/tmp", "/run"].flatMap((folder) => ["--size", SMALL_BYTES, "--perms", "1777", "--tmpfs", folder]),
-);
+/** Browsers and parallel Python want more of it than of the others. */
+const SHARED_BYTES = String(512 * 1024 ** 2);
+const memory = (folder: string, bytes: string): string[] => ["--size", bytes, "--perms", "1777", "--tmpfs", folder];
+const EMPTY = [
+  ["--proc", "/proc", "--dev", "/dev"],
+  memory("/dev/shm", SHARED_BYTES),
+  // Else it were memory without a limit.
+  ["--remount-ro", "/dev"],
+  ...["/tmp", "/var/tmp", "/run"].map((folder) => memory(folder, SMALL_BYTES)),
+].flat();
 
 export interface Inside {
   cwd: string;
@@ -27,12 +33,22 @@ export interface Inside {
   limits: FenceLimits;
   /** Names of its environment, for kinds that do not pass it on by themselves. */
   variables?: readonly string[];
-  /** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
-  relay?: { socat: string; port: number; socket: string } | undefined;
+  relay?: Relay | undefined;
+}
+
+/** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
+export interface Relay {
+  socat: string;
+  port: number;
+  socket: string;
+  /** Ports of the inner loopback that mean the host's, through that way out. */
+  hostPorts: readonly { host: string; port: number }[];
 }
 
 interface About {
   system: SystemPlaces;
+  /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
+  identity: Identity;
   moved: (path: string) => string;
   prlimit: string;
   /** Number of the descriptor with the filter. */
@@ -40,7 +56,7 @@ interface About {
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, moved, prlimit, seccompFd } = about;
+  const { system, identity, moved, prlimit, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -48,6 +64,10 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
   ];
   return [
     ...NAMESPACES,
+    "--uid",
+    String(identity.uid),
+    "--gid",
+    String(identity.gid),
     ...(network === "host" ? ["--share-net"] : []),
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
@@ -66,9 +86,28 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
   ];
 }
 
-/** The relay lives as long as the namespace; the command replaces the shell. */
-export function relayWords({ socat, port, socket }: NonNullable<Inside["relay"]>): string[] {
-  const listen = `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`;
-  const script = '"$1" "$2" "UNIX-CONNECT:$3" >/dev/null 2>&1 </dev/null & shift 3; exec "$@"';
-  return ["/bin/sh", "-c", script, "pawl-fence", socat, listen, socket];
+/** Seconds that one side of a connection may go on after the other has ended. */
+const HALF_CLOSED_S = 60;
+/** Up to a second, in steps: nothing may be asked before there is someone to answer. */
+const READY_TRIES = 200;
+/** `$1` socat, `$2` number of legs, then three words for each, then the command, which replaces the shell. */
+const RELAY_SCRIPT = `
+listens() { while read -r _ at _ state _; do case $at in *:$1) [ "$state" != 0A ] || return 0 ;; esac; done </proc/net/tcp; return 1; }
+socat=$1 legs=$2 ports=; shift 2
+while [ "$legs" -gt 0 ]; do
+  "$socat" -t${HALF_CLOSED_S} "TCP-LISTEN:$1,bind=127.0.0.1,fork,reuseaddr" "$3" >/dev/null 2>&1 </dev/null &
+  ports="$ports $2"; shift 3; legs=$((legs-1))
+done
+for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; do n=$((n+1)); sleep 0.005; done; done
+exec "$@"`;
+
+/** The relay lives as long as the namespace. A port is also told as the kernel lists it. */
+export function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
+  const legs = [
+    { port, to: `UNIX-CONNECT:${socket}` },
+    ...hostPorts.map((one) => ({ port: one.port, to: `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}` })),
+  ];
+  const hex = (n: number): string => n.toString(16).toUpperCase().padStart(4, "0");
+  const words = legs.flatMap((leg) => [String(leg.port), hex(leg.port), leg.to]);
+  return ["/bin/sh", "-c", RELAY_SCRIPT, "pawl-fence", socat, String(legs.length), ...words];
 }

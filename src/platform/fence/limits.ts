@@ -1,10 +1,15 @@
 /** What a fenced process and everything below it may use, as limits of the kernel's own. */
 export interface FenceLimits {
-  /** Of one process: writable private memory, bytes. Address space that is only reserved does not count. */
+  /**
+   * Bytes of all processes together where control groups can be had; of each one also: writable private memory, address
+   * space that is only reserved does not count.
+   */
   memoryBytes: number;
   processes: number;
   /** Of one file. */
   fileBytes: number;
+  /** What may be added to the disk; unlimited when left out. */
+  diskBytes?: number;
 }
 
 export const USUAL_LIMITS: FenceLimits = {

@@ -2,7 +2,7 @@
 import type { Limits, RunSpec } from "../../spec.ts";
 import { fenceWords, HOW_TO_FENCE } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
-import { dollars, duration } from "./format.ts";
+import { counted, dollars, duration } from "./format.ts";
 
 const MAX_GOAL_CHARS = 200;
 
@@ -27,14 +27,14 @@ export function header(spec: RunSpec, { goalFile, wantedFence = false }: About =
 
 export function sayLimits(limits: Limits): string {
   const words = [
-    limits.iterations === undefined ? "" : `${limits.iterations} iterations`,
-    limits.turns === undefined ? "" : `${limits.turns} turns`,
-    limits.toolCalls === undefined ? "" : `${limits.toolCalls} tool calls`,
-    limits.tokens === undefined ? "" : `${limits.tokens} tokens`,
+    limits.iterations === undefined ? "" : counted(limits.iterations, "iteration"),
+    limits.turns === undefined ? "" : counted(limits.turns, "turn"),
+    limits.toolCalls === undefined ? "" : counted(limits.toolCalls, "tool call"),
+    limits.tokens === undefined ? "" : counted(limits.tokens, "token"),
     limits.usd === undefined ? "" : dollars(limits.usd),
     limits.turnUsd === undefined ? "" : `${dollars(limits.turnUsd)} a turn`,
     limits.drivenMs === undefined ? "" : duration(limits.drivenMs),
-    limits.callsPerHour === undefined ? "" : `${limits.callsPerHour} turns an hour`,
+    limits.callsPerHour === undefined ? "" : `${counted(limits.callsPerHour, "turn")} an hour`,
   ].filter((word) => word !== "");
   return words.length === 0 ? "no limits" : `at most ${words.join(", ")}`;
 }

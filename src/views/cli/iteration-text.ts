@@ -1,8 +1,10 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
+import type { Manifest } from "../../loop/prompt.ts";
 import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
+import { toolName } from "../tool-name.ts";
 import { columns, duration } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
 
@@ -26,7 +28,7 @@ export function overviewText(view: IterationView): string {
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
-      const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+      const tools = end.tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
       const said = plain(end.text).trim();
       return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${claimWords(end.claim)}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
@@ -62,8 +64,8 @@ export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"d
 }
 
 /** The manifest: what was included, what was left out, and why. */
-export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
-  const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
+export function manifestText({ prompt, turn }: FactOf<"turn-start">, parts: Manifest): string {
+  const rows = parts.map(({ name, bytes, cut, included, why }) => [
     name,
     included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
     cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,

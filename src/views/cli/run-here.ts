@@ -8,6 +8,7 @@ import type { Loudness } from "../terminal.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
 import { oneLine } from "../plain.ts";
+import { outliveReaders } from "./outlive-readers.ts";
 import { printFact } from "./print-fact.ts";
 import type { Flags } from "./setting-options.ts";
 import { inPlace } from "./in-place.ts";
@@ -37,6 +38,7 @@ export async function runHere(request: RunRequest): Promise<number> {
     await printDryRun(planned, { json });
     return EXIT.ok;
   }
+  outliveReaders();
   const state = await openDriverState(env);
   try {
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });

@@ -5,7 +5,7 @@
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
-import { fenceHosts, fenceKind } from "../../compose/fence.ts";
+import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
@@ -99,6 +99,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     }),
   });
   const spec = own === undefined ? planned : withOwn(planned, own);
+  refuseWithoutRelay(spec.fence);
   refuseTemplates({ spec, base });
   refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));

@@ -2,6 +2,7 @@
 import type { IterationRecord } from "../../loop/state.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
+import { toolName } from "../tool-name.ts";
 import { questionText } from "../question-words.ts";
 import { directiveCells } from "./directive-view.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
@@ -122,7 +123,7 @@ function limitName(name: string): string {
 }
 
 function iterationCells(it: IterationRecord): string[] {
-  const tools = it.tools.map(([name, times]) => `${cell(name)} × ${times}`).join(", ");
+  const tools = it.tools.map(([name, times]) => `${toolName(name, { max: MAX_CELL_CHARS })} × ${times}`).join(", ");
   const verdicts = it.verdicts.map(({ check, is }) => `${cell(check)}: ${is}`).join(", ");
   const money = it.usd === null ? "cost unknown" : `${it.estimated ? "~" : ""}${dollars(it.usd)}`;
   return [

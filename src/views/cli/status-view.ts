@@ -1,7 +1,7 @@
 /** A run in one look: the object that `status --json` prints and that the text is made of. Pure. */
 import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
-import { openQuestions } from "../../loop/questions.ts";
+import { answerable } from "../../loop/questions.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { FenceSpec } from "../../spec.ts";
@@ -100,7 +100,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
-    questions: openQuestions(state).map((open) => {
+    questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
       const { question, kind, text, options, turn } = open;
       const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));
       return { question, kind, text, options, turn, leftMs: left, answer: answerCommand(state.run, open) };

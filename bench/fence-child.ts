@@ -1,0 +1,62 @@
+/** In a process of its own, as whoever it was started: what the fence of a check puts on top of starting a program. */
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { openRunFence } from "../src/compose/fence.ts";
+import { start, type Confine } from "../src/platform/process.ts";
+import { laneLayout } from "../src/workspace/layout.ts";
+import { plainSpec } from "../test/support/spec.ts";
+import { makePlace, median } from "./support.ts";
+
+const ROUNDS = 200;
+const WARM_ROUNDS = 10;
+
+const place = makePlace(5);
+const stateDir = place.env["PAWL_HOME"] ?? "";
+const environment = { PATH: place.env["PATH"] ?? "", HOME: join(place.root, "home") };
+
+async function fenceWith(hosts: string[]) {
+  const run = `r-fence-${hosts.length}`;
+  const plain = plainSpec(place.repo, { run });
+  const runDir = join(stateDir, "runs", run);
+  mkdirSync(runDir, { recursive: true });
+  return await openRunFence({
+    spec: { ...plain, fence: { ...plain.fence, kind: "bwrap", network: hosts.length === 0 ? "off" : "hosts", hosts } },
+    layout: laneLayout({ stateDir, repository: place.repo, run, lane: "main" }),
+    stateDir,
+    runDir,
+    agentHome: join(runDir, "agent"),
+    checkHome: join(runDir, "check-home"),
+    programs: [],
+    environment,
+    onAttempt: () => undefined,
+  });
+}
+
+async function timed(confine: Confine | undefined): Promise<number> {
+  const began = performance.now();
+  const { child, held } = start("true", [], {
+    confine,
+    stdio: ["ignore", "ignore", "ignore"],
+    env: environment,
+    cwd: "/",
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  held?.release();
+  if (code !== 0) throw new Error(`true ended with ${code}`);
+  return performance.now() - began;
+}
+
+const [off, hosts] = [await fenceWith([]), await fenceWith(["example.com"])];
+const ways = { plain: undefined, bwrap: off.check, bwrapWithHosts: hosts.check };
+const times: Record<string, number[]> = {};
+for (let n = 0; n < ROUNDS + WARM_ROUNDS; n += 1) {
+  for (const [name, confine] of Object.entries(ways)) {
+    const took = await timed(confine);
+    if (n >= WARM_ROUNDS) (times[name] ??= []).push(took);
+  }
+}
+await Promise.all([off.close(), hosts.close()]);
+place.remove();
+const medians = Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]));
+console.log(JSON.stringify({ level: off.level, medians }));
