@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
+import { fault } from "./faults.ts";
 import { bwrapWords, type Inside } from "./fence/bwrap.ts";
 import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group, type Groups } from "./fence/groups.ts";
@@ -65,7 +66,7 @@ interface Opening {
   places: readonly Place[];
 }
 
-/** undefined when bubblewrap is missing or may not make namespaces here. */
+/** undefined when bubblewrap is missing or may not make namespaces here. Rejects when the machine cannot start it now. */
 export async function bwrapFence({ run, places }: Opening): Promise<Fence | undefined> {
   const programs = { bwrap: programAt("bwrap"), prlimit: programAt("prlimit"), nsenter: programAt("nsenter") };
   const { bwrap, prlimit, nsenter } = programs;
@@ -99,7 +100,12 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
       ...wrapper({ ...parts, groups }),
       close: () => (close(), groups?.sweep()),
     };
-    if (works(fence)) return fence;
+    try {
+      if (works(fence)) return fence;
+    } catch (error) {
+      fence.close();
+      throw error;
+    }
   }
   close();
   return undefined;
@@ -199,11 +205,15 @@ export function works(fence: Fence): boolean {
   const { command, args, fds, held } = fence.wrap("true", [], inside);
   try {
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
+    fault("spawn");
     const tried = spawnSync(command, args, {
       stdio: ["ignore", "ignore", "ignore", ...fds],
       env,
       timeout: PROBE_LIMIT_MS,
     });
+    const code = (tried.error as NodeJS.ErrnoException | undefined)?.code;
+    // The machine could not start it now; that says nothing of the fence, and a weaker one must not take its place.
+    if (tried.error !== undefined && code !== "ENOENT" && code !== "ETIMEDOUT") throw tried.error;
     return tried.status === 0;
   } finally {
     for (const fd of fds) closeSync(fd);
