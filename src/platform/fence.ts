@@ -75,12 +75,13 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   const isRoot = process.getuid?.() === 0;
   const keeper = isRoot && nsenter !== undefined ? await openKeeper(places, { uid: uidOf(run), nsenter }) : undefined;
   const filter = seccompFilter();
-  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
-  const file = join(folder, "seccomp.bpf");
-  if (filter !== undefined) writeFileSync(file, filter, { mode: 0o600 });
+  const kept = filter === undefined ? undefined : keepOpen(filter);
+  let isOpen = true;
   const close = (): void => {
     keeper?.close();
-    rmSync(folder, { recursive: true, force: true });
+    // A number is given out again: it must not be closed twice.
+    if (kept !== undefined && isOpen) closeSync(kept);
+    isOpen = false;
   };
   const identity = innerIdentity();
   const parts = {
@@ -89,7 +90,8 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     keeper,
     identity,
     system: systemPlaces(),
-    filter: filter === undefined ? undefined : file,
+    // Opened anew for every process: each reads it from its beginning.
+    filter: kept === undefined ? undefined : `/proc/self/fd/${kept}`,
   };
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
@@ -109,6 +111,18 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   }
   close();
   return undefined;
+}
+
+/** A file without a name: nothing of it is left, however this process ends. */
+function keepOpen(bytes: Uint8Array): number {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
+  try {
+    const file = join(folder, "seccomp.bpf");
+    writeFileSync(file, bytes, { mode: 0o600 });
+    return openSync(file, "r");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 interface Parts {
