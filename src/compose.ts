@@ -116,6 +116,7 @@ export async function composeForRun({
             run,
             blobs,
             environment: { ...environment, ...fence.environment },
+            maxOutputBytes: spec.fence.outputBytes,
             fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
           }),
     ),

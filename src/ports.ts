@@ -137,8 +137,15 @@ export interface OpenRequest {
   sockets?: { folder: string; at: string } | undefined;
   /** Turns the agent's command into one inside its fence; undefined: it runs on the machine as it is. */
   confine?:
-    | ((command: string, args: readonly string[]) => { command: string; args: string[]; fds: number[] })
+    | ((command: string, args: readonly string[]) => { command: string; args: string[]; fds: number[]; held?: Held })
     | undefined;
+}
+
+/** What is known of a process while a fence holds it; see platform/fence/held.ts. */
+interface Held {
+  breaches(end?: { exitCode: number | null }): string[];
+  readonly tooMuch: Promise<string>;
+  release(): void;
 }
 
 export interface TurnRequest {

@@ -121,6 +121,10 @@ const fenceSpecSchema = z.strictObject({
   memoryBytes: z.int().positive(),
   processes: z.int().positive(),
   fileBytes: z.int().positive(),
+  /** What the agent's process, or a check, may add to the disk. */
+  diskBytes: z.int().positive(),
+  /** What a check may print. */
+  outputBytes: z.int().positive(),
 });
 export type FenceSpec = z.infer<typeof fenceSpecSchema>;
 

@@ -1,6 +1,7 @@
 /**
  * A command as a check: exit 0 on the verify tree is a pass, any other exit a failure with fingerprints, and whatever
- * keeps it from answering (timeout, a signal from outside, no such program, no space for the log) is `unverifiable`.
+ * keeps it from answering (timeout, a limit, a signal from outside, no such program, no space for the log) is
+ * `unverifiable`.
  */
 import type { Evidence, Verdict } from "../events.ts";
 import type { Blobs, BlobWriter, Check, VerifyTree } from "../ports.ts";
@@ -33,9 +34,11 @@ interface Options {
   blobs: Blobs;
   /** How far the command is from the rest of the machine; without it, not at all. */
   fence?: { confine: Confine; level: string } | undefined;
+  /** A command that prints more than this is ended. */
+  maxOutputBytes?: number;
 }
 
-export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence }: Options): Check {
+export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence, maxOutputBytes }: Options): Check {
   const env = { ...environment, [RUN_TAG]: run };
 
   async function judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict> {
@@ -48,6 +51,7 @@ export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence }
       confine: fence?.confine,
       env,
       timeoutMs: spec.timeoutMs,
+      ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
       signal,
       onOutput(chunk) {
         tail.write(chunk);
@@ -97,10 +101,12 @@ function verdictOf(
   if (record.startError !== null) return unverifiable(`could not start: ${record.startError.message}`);
   if (record.aborted) return unverifiable("aborted");
   if (record.timedOut !== null) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);
-  if (record.signal !== null && OUTSIDE_SIGNALS.includes(record.signal)) {
+  if (record.signal !== null && record.limits.length === 0 && OUTSIDE_SIGNALS.includes(record.signal)) {
     return unverifiable(`ended from outside by ${record.signal}`);
   }
   if (record.exitCode === 0) return { is: "pass", evidence };
+  // It says nothing about the work: with more room it might have passed.
+  if (record.limits.length > 0) return unverifiable(record.limits.join(", "));
   const text = plain(output);
   if (record.exitCode === NOT_FOUND || record.exitCode === NOT_EXECUTABLE) {
     const program = missingProgram(text, { shellName: SHELL_NAME });

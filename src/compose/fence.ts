@@ -1,10 +1,11 @@
 /** A run's fence, from its spec to what its agent and its checks are started with. */
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { openEgress, type Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
+import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
 import { bwrapFence, noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
 import type { Inside, Relay } from "../platform/fence/bwrap.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
@@ -21,9 +22,6 @@ const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
 /** Instead of the user's, which are not there inside. */
 const PLACES_INSIDE = { TMPDIR: "/tmp", TMP: "/tmp", TEMP: "/tmp", XDG_RUNTIME_DIR: "/tmp" };
-/** Variables that name the folder of a toolchain, or a company's certificates. */
-const TOOLCHAIN_NAME =
-  /(_HOME|_ROOT|_DIR|^GOROOT|^GOPATH|^VIRTUAL_ENV|^CONDA_PREFIX|^BUN_INSTALL|^SSL_CERT_FILE|^NODE_EXTRA_CA_CERTS|_CA_BUNDLE)$/;
 
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
@@ -87,11 +85,13 @@ interface Request {
 export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
   // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
-  const temporary = join(agentHome, "tmp");
+  const ofProgram = join(agentHome, "tmp");
   if (spec.fence.kind === "none") {
     const nothing = { level: noFence.level, agent: undefined, check: undefined, sockets: undefined, environment: {} };
-    return { ...nothing, close: () => removeFolder(temporary) };
+    return { ...nothing, close: () => removeFolder(ofProgram) };
   }
+  // Not in the home: who can write there could make a link of it, and would see where it leads to.
+  const temporary = join(request.runDir, "agent-tmp");
   const sockets = socketFolder();
   const scratch = openScratch(join(request.runDir, "check-scratch"));
   for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
@@ -103,8 +103,8 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       .join(":"),
     named: [
       ...request.programs,
-      ...Object.entries(environment).flatMap(([name, value]) => (TOOLCHAIN_NAME.test(name) ? [value] : [])),
-    ].filter((folder) => existsSync(folder)),
+      ...[...TOOLCHAIN_NAMES, ...CERTIFICATE_NAMES].flatMap((name) => environment[name]?.split(":") ?? []),
+    ].filter((folder) => isAbsolute(folder) && existsSync(folder)),
     closed: [homedir(), request.stateDir, spec.workspace.path],
   }).filter(({ path }) => !isWithin(path, spec.workspace.path));
   const workspace = spec.workspace.path;
@@ -150,7 +150,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       await wayOut.close();
       fence.close();
       rmSync(sockets.root, { recursive: true, force: true });
-      await Promise.all([scratch.close(), removeFolder(temporary)]);
+      await Promise.all([scratch.close(), removeFolder(temporary), removeFolder(ofProgram)]);
     },
   };
 }
@@ -170,14 +170,14 @@ function levelOf({ level }: Fence, { network, hosts }: FenceSpec): string {
 }
 
 function insideOf(
-  { network, memoryBytes, processes, fileBytes }: FenceSpec,
+  { network, memoryBytes, processes, fileBytes, diskBytes }: FenceSpec,
   about: Pick<Inside, "cwd" | "places" | "relay">,
 ): Inside {
   return {
     ...about,
     hidden: hiddenFiles(about.places),
     network: network === "open" ? "host" : "none",
-    limits: { memoryBytes, processes, fileBytes },
+    limits: { memoryBytes, processes, fileBytes, diskBytes },
   };
 }
 

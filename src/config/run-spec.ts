@@ -56,6 +56,8 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       memoryBytes: s["max-memory"],
       processes: s["max-processes"],
       fileBytes: s["max-file-size"],
+      diskBytes: s["max-disk"],
+      outputBytes: s["max-output"],
     },
     checks,
     claim: {

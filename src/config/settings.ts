@@ -60,6 +60,8 @@ export const DEFAULTS = {
   "max-memory": 8 * 1024 ** 3,
   "max-processes": 2_048,
   "max-file-size": 4 * 1024 ** 3,
+  "max-disk": 20 * 1024 ** 3,
+  "max-output": 1024 ** 3,
   commit: "branch",
   "branch-prefix": "pawl/",
   "allow-dirty": false,

@@ -27,12 +27,18 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "a company's certificates": "SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE",
   "a company's proxy": "HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy",
 };
+/** Names whose values are folders with programs and libraries, nothing of the user's own. */
+export const TOOLCHAIN_NAMES: readonly string[] = (ALLOWED["places of toolchains"] ?? "").split(" ");
+/** Names whose values are files or folders with certificates. */
+export const CERTIFICATE_NAMES: readonly string[] = (ALLOWED["a company's certificates"] ?? "").split(" ");
 const ALLOWED_NAMES = Object.values(ALLOWED).flatMap((names) => names.split(" "));
 /** Where tools read settings and keep caches; under the private home when there is one. */
 const XDG_NAMES = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 /** Locale categories: LC_ALL, LC_CTYPE, … */
 const ALLOWED_PREFIX = "LC_";
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** For programs that pawl starts for itself outside any fence: nowhere that an agent can write. */
+export const SYSTEM_PATH = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 /** Toolchains that are looked for under HOME, and so would vanish behind a private one. */
 const TOOLCHAINS = { RUSTUP_HOME: ".rustup", PYENV_ROOT: ".pyenv", RBENV_ROOT: ".rbenv", VOLTA_HOME: ".volta" };
 

@@ -3,13 +3,28 @@
  * whoever starts processes need not know which kind it is.
  */
 import { spawnSync } from "node:child_process";
-import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TerminalError } from "../errors.ts";
 import { bwrapWords, type Inside } from "./fence/bwrap.ts";
+import { watchDisk } from "./fence/disk.ts";
+import { findGroups, type Group, type Groups } from "./fence/groups.ts";
+import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
-import { systemPlaces, type Place } from "./fence/places.ts";
+import { inheritedFds, outerWords } from "./fence/outer.ts";
+import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
 
 export type FenceKind = "bwrap" | "docker" | "seatbelt" | "none";
@@ -19,6 +34,7 @@ export interface Wrapped {
   args: string[];
   /** To be given to the child from descriptor 3 on, and closed here once it has been started. */
   fds: number[];
+  held?: Held;
 }
 
 export interface Fence {
@@ -39,6 +55,8 @@ export const noFence: Fence = {
 const FIRST_FD = 3;
 /** Never looked for in the PATH: an agent may have put something there. */
 const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+/** A shell's word for a program that wrote too large a file. */
+const EXIT_OF_SIGXFSZ = 128 + 25;
 const PROBE_LIMIT_MS = 5_000;
 
 interface Opening {
@@ -50,36 +68,101 @@ interface Opening {
 /** undefined when bubblewrap is missing or may not make namespaces here. */
 export async function bwrapFence({ run, places }: Opening): Promise<Fence | undefined> {
   const programs = { bwrap: programAt("bwrap"), prlimit: programAt("prlimit"), nsenter: programAt("nsenter") };
-  const { bwrap, prlimit } = programs;
+  const { bwrap, prlimit, nsenter } = programs;
   if (bwrap === undefined || prlimit === undefined) return undefined;
-  const system = systemPlaces();
-  const identity = innerIdentity();
+  refuseLinks(places);
   const isRoot = process.getuid?.() === 0;
-  const { nsenter } = programs;
   const keeper = isRoot && nsenter !== undefined ? await openKeeper(places, { uid: uidOf(run), nsenter }) : undefined;
   const filter = seccompFilter();
   const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
   const file = join(folder, "seccomp.bpf");
   if (filter !== undefined) writeFileSync(file, filter, { mode: 0o600 });
-  const fence: Fence = {
-    kind: "bwrap",
-    level: levelOf({ keeper, isRoot, filtered: filter !== undefined }),
+  const close = (): void => {
+    keeper?.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const identity = innerIdentity();
+  const parts = {
+    bwrap,
+    prlimit,
+    keeper,
+    identity,
+    system: systemPlaces(),
+    filter: filter === undefined ? undefined : file,
+  };
+  // A machine may show control groups and then not let a process into one.
+  for (const groups of [findGroups(run), undefined]) {
+    const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
+    const fence: Fence = {
+      kind: "bwrap",
+      level,
+      ...wrapper({ ...parts, groups }),
+      close: () => (close(), groups?.sweep()),
+    };
+    if (works(fence)) return fence;
+  }
+  close();
+  return undefined;
+}
+
+interface Parts {
+  bwrap: string;
+  prlimit: string;
+  keeper: Keeper | undefined;
+  system: SystemPlaces;
+  identity: ReturnType<typeof innerIdentity>;
+  /** File with the program. */
+  filter: string | undefined;
+  groups: Groups | undefined;
+}
+
+function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: Parts): Pick<Fence, "wrap"> {
+  const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
+  const bash = programAt("bash");
+  return {
     wrap(command, args, inside) {
+      refuseLinks(inside.places);
+      const group = groups?.make(inside.limits);
+      const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash });
       const moved = (path: string): string => keeper?.moved(path) ?? path;
-      const fd = filter === undefined ? undefined : openSync(file, "r");
+      const fd = filter === undefined ? undefined : openSync(filter, "r");
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
-      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
-      const [first = bwrap, ...rest] = [...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
-      return { command: first, args: rest, fds: fd === undefined ? [] : [fd] };
-    },
-    close() {
-      keeper?.close();
-      rmSync(folder, { recursive: true, force: true });
+      const memoryIsHeld = groups?.holdsMemory ?? false;
+      const words = bwrapWords(inside, { system, identity, moved, prlimit, memoryIsHeld, seccompFd });
+      const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
+      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
     },
   };
-  if (works(fence)) return fence;
-  fence.close();
-  return undefined;
+}
+
+function hold({ places, limits }: Inside, group: Group | undefined): Held {
+  const folders = places.filter(({ access }) => access === "write").map(({ path }) => path);
+  const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
+  return {
+    breaches: (end) => [
+      ...(group?.breaches() ?? []),
+      ...(end?.exitCode === EXIT_OF_SIGXFSZ ? [`a file met its limit of ${sizeWords(limits.fileBytes)}`] : []),
+    ],
+    tooMuch: disk?.tooMuch ?? new Promise(() => undefined),
+    release() {
+      disk?.close();
+      group?.release();
+    },
+  };
+}
+
+/**
+ * What is inside wrote a link where a place will be opened from: it would choose itself what it sees. Only below
+ * writable places can that be.
+ */
+function refuseLinks(places: readonly Place[]): void {
+  const writable = places.filter(({ access }) => access === "write");
+  for (const { path } of places) {
+    const around = writable.find((other) => other.path !== path && isWithin(path, other.path));
+    if (around === undefined || !existsSync(path)) continue;
+    if (realpathSync(path) === join(realpathSync(around.path), path.slice(around.path.length))) continue;
+    throw new TerminalError(`${path} has become a link to somewhere else`, { hint: "Look at it, and remove it." });
+  }
 }
 
 export function programAt(name: string): string | undefined {
@@ -99,20 +182,22 @@ function levelOf({
   keeper,
   isRoot,
   filtered,
+  grouped,
 }: {
   keeper: Keeper | undefined;
   isRoot: boolean;
   filtered: boolean;
+  grouped: boolean;
 }): string {
   const who = !isRoot ? "your uid" : keeper === undefined ? "root's uid without its rights" : "a uid of its own";
-  return `bwrap: own namespaces, ${who}${filtered ? ", system calls filtered" : ""}`;
+  return `bwrap: own namespaces, ${who}${filtered ? ", system calls filtered" : ""}${grouped ? ", limits on the whole" : ""}`;
 }
 
 /** Tried for real: a distribution may forbid user namespaces, a container may lack the rights. */
 function works(fence: Fence): boolean {
   const limits = { memoryBytes: 1024 ** 3, processes: 4_096, fileBytes: 1024 ** 2 };
   const inside: Inside = { cwd: "/", places: [], hidden: [], network: "none", limits };
-  const { command, args, fds } = fence.wrap("true", [], inside);
+  const { command, args, fds, held } = fence.wrap("true", [], inside);
   try {
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
     const tried = spawnSync(command, args, {
@@ -123,5 +208,6 @@ function works(fence: Fence): boolean {
     return tried.status === 0;
   } finally {
     for (const fd of fds) closeSync(fd);
+    held?.release();
   }
 }

@@ -12,6 +12,9 @@ import { endToEnd, openUpstream, type Upstream } from "./gateway-upstream.ts";
 
 /** Of one request: it is read whole before it leaves. Model APIs take 32 MB at most. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+/** Of all requests that are being read: an agent and its tools share one driver with everything else. */
+const MAX_HELD_BYTES = 4 * MAX_REQUEST_BYTES;
+const MAX_CONNECTIONS = 256;
 const TOKEN_BYTES = 24;
 const HOST = "127.0.0.1";
 const SOCKET_MODE = 0o600;
@@ -55,13 +58,15 @@ export interface Gateway {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const [{ createServer }, model] = await Promise.all([import("node:http"), openUpstream(options)]);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
+  const reading = { bytes: 0 };
   const server = createServer((request, response) => {
-    handle(request, response, { ...options, token, model }).catch(() => response.destroy());
+    handle(request, response, { ...options, token, model, reading }).catch(() => response.destroy());
   });
   // An agent's idle connection is closed by the agent: ending it here could cross its next request.
   server.keepAliveTimeout = 0;
   // A model may take long to read a request, and a held one is not late.
   server.requestTimeout = 0;
+  server.maxConnections = MAX_CONNECTIONS;
   const origin = await listening(server, options.listen);
   return {
     url: `${origin}/${token}`,
@@ -96,7 +101,7 @@ function removeStaleSocket(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path);
 }
 
-type Context = GatewayOptions & { token: string; model: Upstream };
+type Context = GatewayOptions & { token: string; model: Upstream; reading: { bytes: number } };
 
 async function handle(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   const asked = admitted(request.url ?? "", context);
@@ -105,7 +110,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   response.once("close", () => {
     if (!response.writableFinished) given.abort();
   });
-  const body = await readBody(request);
+  const body = await readBody(request, context.reading);
   if (body === undefined) return refuse(response, 413);
   const { method = "GET", headers } = request;
   const { signal } = given;
@@ -154,13 +159,18 @@ function refuse(response: ServerResponse, status: number): void {
 }
 
 /** undefined: too long. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+async function readBody(request: IncomingMessage, reading: { bytes: number }): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_REQUEST_BYTES) return undefined;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      reading.bytes += chunk.length;
+      if (bytes > MAX_REQUEST_BYTES || reading.bytes > MAX_HELD_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    reading.bytes -= bytes;
   }
-  return Buffer.concat(chunks);
 }

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SYSTEM_PATH } from "./environment.ts";
 import { fault } from "./faults.ts";
 
 /** File descriptors. Whoever takes them closes them. */
@@ -43,7 +44,7 @@ async function makePipe(): Promise<Pipe | undefined> {
     const path = join(folder, "pipe");
     fault("spawn");
     // Inside a fence it may be another uid that opens /dev/stderr; nobody else can come by the name.
-    const child = spawn(MKFIFO, ["-m", "622", path], { stdio: "ignore", detached: true });
+    const child = spawn(MKFIFO, ["-m", "622", path], { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
     const [code] = (await once(child, "exit")) as [number | null];
     if (code !== 0) return undefined;
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

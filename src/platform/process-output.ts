@@ -10,6 +10,8 @@ export interface Output {
   readonly done: Promise<void>;
   /** Resolves after this long without a byte, or when aborted. */
   silent(ms: number, signal: AbortSignal): Promise<void>;
+  /** Resolves once there were more bytes than this. */
+  over(maxBytes: number): Promise<void>;
   /** Waits for the rest, at most `limitMs`; then lets go of the streams, whoever holds their other end. */
   finish(limitMs: number): Promise<void>;
 }
@@ -18,6 +20,7 @@ export function readOutput(streams: readonly Readable[], { onOutput }: { onOutpu
   let bytes = 0;
   let heardAt = performance.now();
   let letGo = false;
+  let cap = { bytes: Infinity, passed: (): void => undefined };
 
   async function read(stream: Readable): Promise<void> {
     // A broken pipe is the end of the output; only the reader's own errors are errors.
@@ -28,6 +31,7 @@ export function readOutput(streams: readonly Readable[], { onOutput }: { onOutpu
       const chunk = next.value as Uint8Array;
       bytes += chunk.length;
       heardAt = performance.now();
+      if (bytes > cap.bytes) cap.passed();
       await onOutput?.(chunk);
     }
   }
@@ -48,6 +52,10 @@ export function readOutput(streams: readonly Readable[], { onOutput }: { onOutpu
         await systemClock.sleep(left, signal);
       }
     },
+    over: (maxBytes) =>
+      new Promise((resolve) => {
+        cap = { bytes: maxBytes, passed: resolve };
+      }),
     async finish(limitMs) {
       const over = new AbortController();
       await Promise.race([done, systemClock.sleep(limitMs, over.signal)]).finally(() => over.abort());

@@ -13,6 +13,8 @@ import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
 import type { Wrapped } from "./fence.ts";
+import type { Held } from "./fence/held.ts";
+import { sizeWords } from "./fence/held.ts";
 import { prepareSparePipe, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
@@ -42,6 +44,8 @@ export interface ProcessRequest {
   confine?: Confine | undefined;
   /** Without it the program reads an empty standard input. */
   input?: string | Uint8Array;
+  /** Ends it after so much output. */
+  maxOutputBytes?: number;
   /** Standard output and error, in the order they were written. Awaited before more is read. */
   onOutput?: OnOutput;
 }
@@ -57,6 +61,8 @@ export interface ProcessRecord {
   leftBehind: number;
   /** Set when there never was a process: not found, not executable, no more processes allowed. */
   startError: { code: string; message: string } | null;
+  /** Limits that it met, in words for people. */
+  limits: string[];
 }
 
 type Stdio = Extract<StdioOptions, readonly unknown[]>;
@@ -64,20 +70,36 @@ type Stdio = Extract<StdioOptions, readonly unknown[]>;
 /** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
 export type Confine = (command: string, args: readonly string[]) => Wrapped;
 
-/** The one way to start a program that may start others: leader of its own group. Throws when it cannot start. */
+/** What the loader and the shells of a fence's own programs act on, which run outside it. */
+const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_)/;
+const EXPORT = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift; exec "$@"';
+
+/**
+ * The one way to start a program that may start others: leader of its own group. Throws when it cannot start. `held`
+ * is released by the caller once nothing of it runs.
+ */
 export function start(
   command: string,
   args: readonly string[],
-  { confine, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
-): ChildProcess {
+  { confine, env = {}, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
+): { child: ChildProcess; held: Held | undefined } {
   fault("spawn");
-  if (confine === undefined) return spawn(command, args, { ...options, detached: true });
-  const wrapped = confine(command, args);
+  if (confine === undefined)
+    return { child: spawn(command, args, { ...options, env, detached: true }), held: undefined };
+  const variables = Object.entries(env).filter(([, value]) => value !== undefined);
+  const late = variables.filter(([name]) => FOR_LOADERS.test(name)).map(([name, value]) => `${name}=${value}`);
+  const outer = Object.fromEntries(variables.filter(([name]) => !FOR_LOADERS.test(name)));
+  const [first, ...rest]: [string, ...string[]] =
+    late.length === 0 ? [command, ...args] : ["/bin/sh", "-c", EXPORT, "pawl-fence", ...late, "--", command, ...args];
+  const { command: program, args: words, fds, held } = confine(first, rest);
   try {
-    const stdio: Stdio = options.stdio.concat(wrapped.fds);
-    return spawn(wrapped.command, wrapped.args, { ...options, cwd: "/", stdio, detached: true });
+    const stdio: Stdio = options.stdio.concat(fds);
+    return { child: spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true }), held };
+  } catch (error) {
+    held?.release();
+    throw error;
   } finally {
-    for (const fd of wrapped.fds) closeSync(fd);
+    for (const fd of fds) closeSync(fd);
   }
 }
 
@@ -87,14 +109,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   if (request.signal?.aborted === true) return { ...record, aborted: true };
   const startedAt = performance.now();
   const tag = randomUUID();
-  const { child, streams, startError } = await startChild(request, { tag });
+  const { child, held, streams, startError } = await startChild(request, { tag });
   if (child === undefined) return { ...record, startError, durationMs: performance.now() - startedAt };
 
   const output = readOutput(streams, request);
   const exited = once(child, "exit");
   prepareSparePipe();
   const tree = { root: child.pid as number, tag };
-  const end = await firstEnd(request, { output, exited });
+  const end = await firstEnd(request, { output, exited, held });
   if (end === "exit") {
     const since = performance.now() - startedAt < QUICK_LOOK_MS;
     record.leftBehind = await endLeftBehind(tree, { since, graceMs: request.graceMs });
@@ -103,8 +125,11 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     await within(DRAIN_LIMIT_MS, exited);
   }
   await output.finish(DRAIN_LIMIT_MS);
+  const limits = [...(typeof end === "object" ? [end.limit] : []), ...(held?.breaches(child) ?? [])];
+  held?.release();
   return {
     ...record,
+    limits,
     exitCode: child.exitCode,
     signal: child.signalCode,
     timedOut: end === "total" || end === "idle" ? end : null,
@@ -114,9 +139,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   };
 }
 
-type End = "exit" | "total" | "idle" | "abort" | "output";
+type End = "exit" | "total" | "idle" | "abort" | "output" | { limit: string };
 
-async function firstEnd(request: ProcessRequest, about: { output: Output; exited: Promise<unknown> }): Promise<End> {
+interface About {
+  output: Output;
+  exited: Promise<unknown>;
+  held: Held | undefined;
+}
+
+async function firstEnd(request: ProcessRequest, about: About): Promise<End> {
   const over = new AbortController();
   const { signal } = over;
   const ends: Promise<End>[] = [
@@ -124,6 +155,12 @@ async function firstEnd(request: ProcessRequest, about: { output: Output; exited
     systemClock.sleep(request.timeoutMs, signal).then(() => "total"),
     new Promise((resolve) => void about.output.done.catch(() => resolve("output"))),
   ];
+  if (about.held !== undefined) ends.push(about.held.tooMuch.then((limit) => ({ limit })));
+  const { maxOutputBytes } = request;
+  if (maxOutputBytes !== undefined) {
+    const limit = `more than ${sizeWords(maxOutputBytes)} of output`;
+    ends.push(about.output.over(maxOutputBytes).then(() => ({ limit })));
+  }
   if (request.idleMs !== undefined) ends.push(about.output.silent(request.idleMs, signal).then(() => "idle"));
   const aborted = request.signal;
   if (aborted !== undefined) {
@@ -139,8 +176,8 @@ async function firstEnd(request: ProcessRequest, about: { output: Output; exited
 }
 
 type Started =
-  | { child: ChildProcess; streams: Readable[]; startError?: never }
-  | { child?: never; streams?: never; startError: { code: string; message: string } };
+  | { child: ChildProcess; held: Held | undefined; streams: Readable[]; startError?: never }
+  | { child?: never; held?: never; streams?: never; startError: { code: string; message: string } };
 
 async function startChild(request: ProcessRequest, { tag }: { tag: string }): Promise<Started> {
   const pipe = await takePipe();
@@ -150,15 +187,18 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     const env = { ...request.env, [PROCESS_TAG]: tag };
     const stdio = [stdin, out, out] as const;
     const { cwd, confine } = request;
-    const child = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
-    if (child.pid === undefined) throw (await once(child, "error"))[0];
+    const { child, held } = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
+    if (child.pid === undefined) {
+      held?.release();
+      throw (await once(child, "error"))[0];
+    }
     child.on("error", () => {});
     // A program that does not read its input breaks the pipe; that is its right.
     child.stdin?.on("error", () => {});
     child.stdin?.end(request.input);
     const sockets = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const streams = pipe === undefined ? sockets : [new Socket({ fd: pipe.reader, readable: true, writable: false })];
-    return { child, streams };
+    return { child, held, streams };
   } catch (error) {
     if (pipe !== undefined) closeSync(pipe.reader);
     const { code = "UNKNOWN", message } = error as NodeJS.ErrnoException;
@@ -197,5 +237,6 @@ function newRecord(): ProcessRecord {
     outputBytes: 0,
     leftBehind: 0,
     startError: null,
+    limits: [],
   };
 }

@@ -20,6 +20,7 @@ import {
   type Stats,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { SYSTEM_PATH } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
 import { rename } from "../platform/files.ts";
 import { gitFailed, type Git } from "./git.ts";
@@ -69,7 +70,11 @@ export async function copyFolder({ from, to, folder, links }: Copy): Promise<voi
 /** `cp` clones blocks where the file system can; false where it cannot do this. */
 async function copyWithSystem(from: string, to: string): Promise<boolean> {
   fault("spawn");
-  const child = spawn("cp", ["-a", "--reflink=auto", "--", from, to], { stdio: "ignore", detached: true });
+  const child = spawn("cp", ["-a", "--reflink=auto", "--", from, to], {
+    stdio: "ignore",
+    detached: true,
+    env: { PATH: SYSTEM_PATH },
+  });
   const code = await new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null));
     child.once("close", resolve);

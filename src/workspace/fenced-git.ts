@@ -10,13 +10,14 @@ import type { Lane } from "./lane.ts";
 import { copyIndex } from "./user-index.ts";
 
 const FALLBACK_BRANCH = "main";
-const DONE = "filled";
+/** Beside it, not in it: who can write there could have it filled again, through links. */
+const DONE = ".filled";
 
 /** Fills the folder that a fence has already mounted. Repeatable; done when it says so. */
 export async function fillFencedGit(lane: Lane): Promise<void> {
   const { layout, prepared } = lane;
   const git = layout.fencedGit;
-  if (!existsSync(git) || existsSync(join(git, DONE))) return;
+  if (!existsSync(git) || existsSync(`${git}${DONE}`)) return;
   for (const folder of ["objects/pack", "objects/info", "refs/heads", "info"])
     mkdirSync(join(git, folder), { recursive: true });
   const branch = prepared.branch ?? prepared.base.branch ?? FALLBACK_BRANCH;
@@ -38,7 +39,7 @@ export async function fillFencedGit(lane: Lane): Promise<void> {
     writeDurably(join(git, "refs/heads", branch), `${commit}\n`, READABLE);
   }
   if (existsSync(layout.index)) copyIndex(layout.index, join(git, "index"));
-  writeDurably(join(git, DONE), "", READABLE);
+  writeDurably(`${git}${DONE}`, "", READABLE);
 }
 
 const READABLE = 0o644;

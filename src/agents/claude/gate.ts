@@ -3,17 +3,19 @@
  * asked the model again, so a kill in between would lose the answer and the question, both paid for. A request is held
  * until the newest part of the conversation that it repeats stands in the transcript; what is older stands before it.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HeldRequest } from "../../platform/gateway.ts";
 import { openTail, type Tail } from "./tail.ts";
-import { blocksOf, subagentFile, transcriptOf } from "./transcript.ts";
+import { blocksOf, openPlain, subagentFile, transcriptOf } from "./transcript.ts";
 
 /** Longest that a request is held: five times as long as the program takes to write. */
 const HOLD_LIMIT_MS = 500;
 const POLL_MS = 4;
 /** Transcripts that are kept open: the session's own and those of subagents at work. */
 const MAX_TAILS = 16;
+/** A few ids and words. */
+const MAX_META_BYTES = 64 * 1024;
 const MESSAGES_PATH = "/v1/messages";
 const SESSION_HEADER = "x-claude-code-session-id";
 const AGENT_HEADER = "x-claude-code-agent-id";
@@ -137,7 +139,12 @@ export function needOf(messages: readonly Message[]): Need {
 /** Beside a subagent's transcript stands which call started it; it is written before the first request. */
 function callBehind(file: string): Need {
   try {
-    const meta = JSON.parse(readFileSync(file.replace(/\.jsonl$/, ".meta.json"), "utf8")) as { toolUseId?: unknown };
+    const fd = openPlain(file.replace(/\.jsonl$/, ".meta.json"));
+    if (fd === undefined) return { is: "nothing" };
+    const bytes = Buffer.alloc(MAX_META_BYTES);
+    const text = bytes.toString("utf8", 0, readSync(fd, bytes));
+    closeSync(fd);
+    const meta = JSON.parse(text) as { toolUseId?: unknown };
     return isSafe(meta.toolUseId) ? { is: "call", id: meta.toolUseId } : { is: "nothing" };
   } catch {
     return { is: "nothing" };

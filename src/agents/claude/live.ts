@@ -37,6 +37,8 @@ export interface Live {
   next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake>;
   /** Ends a `next` that waits, as a timer would. */
   nudge(): void;
+  /** Limits of the fence that were met since the last look. */
+  limits(): string[];
   /** Ends process and children. Repeatable. */
   end(): Promise<void>;
 }
@@ -122,6 +124,7 @@ export function live({ query, input, process, baselines }: Parts): Live {
       return reason === "wake" ? (take() ?? { is: "timer" }) : { is: reason };
     },
     nudge: () => wake?.(),
+    limits: () => process.limits(),
     async end() {
       input.end();
       await process.end();

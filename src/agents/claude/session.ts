@@ -15,7 +15,7 @@ import { claudeEnvironment, configDirectory, temporaryDirectory } from "./enviro
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
-import { modelWay, type ModelWay } from "./model-way.ts";
+import { modelWay } from "./model-way.ts";
 import { claudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
@@ -101,7 +101,11 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
       const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
       current.say(userMessage(uuid, prompt));
       const events = watch({ uuid, live: current, asks, reader, meter: spent, limits, signal, usageLimitPrefixes });
-      fit = yield* withNotices(events, way);
+      const held = current;
+      fit = yield* withNotices(events, () => [
+        ...way.takeNotices(),
+        ...held.limits().map((met) => `the fence: ${met}`),
+      ]);
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -149,16 +153,16 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
   };
 }
 
-/** What is known of the connection is told before the turn ends. */
+/** What is known of the connection and the limits is told before the turn ends. */
 async function* withNotices(
   events: AsyncGenerator<AgentEvent, boolean>,
-  way: ModelWay,
+  takeNotices: () => string[],
 ): AsyncGenerator<AgentEvent, boolean> {
   try {
     for (;;) {
       const next = await events.next();
       if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of way.takeNotices()) yield { type: "notice", text };
+      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
       yield next.value;
     }
   } finally {

@@ -1,13 +1,14 @@
 /** The newest part of a transcript, read as it grows: each byte once, complete lines only. */
 import { hash } from "node:crypto";
-import { closeSync, fdatasync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fdatasync, fstatSync, readSync } from "node:fs";
 import type { Entry } from "./transcript.ts";
-import { blocksOf, parseEntry } from "./transcript.ts";
+import { blocksOf, openPlain, parseEntry } from "./transcript.ts";
 
 /** How far back the first look goes: what a resumed conversation goes on from stands at its end. */
 const FIRST_LOOK_BYTES = 4 * 1024 * 1024;
 /** Results, calls and texts that are remembered; a request names only the last few. */
 const MAX_KEPT = 500;
+const MAX_STEP_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
 const MARKS = ['"tool_result"', '"assistant"'].map((mark) => Buffer.from(mark));
 
@@ -26,7 +27,8 @@ export interface Tail {
 
 /** Throws when there is no such file. */
 export function openTail(path: string): Tail {
-  const fd = openSync(path, "r");
+  const fd = openPlain(path);
+  if (fd === undefined) throw new Error("no such file");
   let offset = Math.max(0, fstatSync(fd).size - FIRST_LOOK_BYTES);
   const results = new Set<string>();
   const calls = new Set<string>();
@@ -45,6 +47,8 @@ export function openTail(path: string): Tail {
     read() {
       const { size } = fstatSync(fd);
       if (size <= offset) return;
+      // Whoever adds so much at once is no writer of conversations.
+      if (size - offset > MAX_STEP_BYTES) offset = size - FIRST_LOOK_BYTES;
       const bytes = Buffer.allocUnsafe(size - offset);
       const got = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, offset));
       let from = 0;

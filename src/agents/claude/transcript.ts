@@ -2,12 +2,14 @@
  * Claude Code's own record of a conversation: JSON lines under its config directory, written before a request (the
  * prompt) and before a result (the answer). Read line by line; a torn or strange line is skipped.
  */
-import { createReadStream, readdirSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, lstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiUsage } from "./meter.ts";
 
 /** A longer line cannot be a message we need to understand: pictures, huge tool results. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Read of one: a tool can make it as long as it likes. */
+const MAX_BYTES = 2 * 1024 ** 3;
 const NEWLINE = 10;
 
 /** One line, as far as it is read here. */
@@ -61,16 +63,17 @@ export function transcripts(config: string): string[] {
   for (const project of list(root)) {
     for (const name of list(join(root, project))) {
       const path = join(root, project, name);
-      const stat = name.endsWith(".jsonl") ? statSync(path, { throwIfNoEntry: false }) : undefined;
-      if (stat !== undefined) found.push({ path, at: stat.mtimeMs });
+      const stat = name.endsWith(".jsonl") ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+      if (stat?.isFile() === true) found.push({ path, at: stat.mtimeMs });
     }
   }
   return found.toSorted((a, b) => b.at - a.at).map(({ path }) => path);
 }
 
+/** Tools write here too: a link is nothing of the program's. */
 function list(directory: string): string[] {
   try {
-    return readdirSync(directory);
+    return lstatSync(directory).isDirectory() ? readdirSync(directory) : [];
   } catch {
     return [];
   }
@@ -86,11 +89,26 @@ export async function* entriesOf(path: string, { mark }: { mark?: string } = {})
   }
 }
 
+/** A descriptor; undefined for what is no plain file: a link leads to somebody else's, a pipe would never end. */
+export function openPlain(path: string): number | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (fstatSync(fd).isFile()) return fd;
+  } catch {
+    // There is none, or it is a link.
+  }
+  if (fd !== undefined) closeSync(fd);
+  return undefined;
+}
+
 /** Complete lines only: what is after the last newline was being written when the program died. */
 async function* linesOf(path: string): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const fd = openPlain(path);
+  if (fd === undefined) return;
+  for await (const chunk of createReadStream("", { fd, end: MAX_BYTES }) as AsyncIterable<Buffer>) {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       bytes += at - from;

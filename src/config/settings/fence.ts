@@ -22,7 +22,13 @@ export const FENCE_SETTINGS = {
     group: "fence",
     about: "also reachable from inside, as name or name:port (may be repeated)",
   }),
-  "max-memory": of({ schema: bytes, argument: "SIZE", flag: null, group: "fence", about: "of one process inside" }),
+  "max-memory": of({
+    schema: bytes,
+    argument: "SIZE",
+    flag: null,
+    group: "fence",
+    about: "of all processes inside together",
+  }),
   "max-processes": of({ schema: count, argument: "N", flag: null, group: "fence", about: "inside at one time" }),
   "max-file-size": of({
     schema: bytes,
@@ -31,4 +37,12 @@ export const FENCE_SETTINGS = {
     group: "fence",
     about: "of one file written inside",
   }),
+  "max-disk": of({
+    schema: bytes,
+    argument: "SIZE",
+    flag: null,
+    group: "fence",
+    about: "that the agent or a check may add to the disk",
+  }),
+  "max-output": of({ schema: bytes, argument: "SIZE", flag: null, group: "fence", about: "that a check may print" }),
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -11,9 +11,16 @@ const NAMESPACES = [
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
 const SMALL_BYTES = String(16 * 1024 ** 2);
-const EMPTY = ["--proc", "/proc", "--dev", "/dev"].concat(
-  ["/tmp", "/var/tmp", "/run"].flatMap((folder) => ["--size", SMALL_BYTES, "--perms", "1777", "--tmpfs", folder]),
-);
+/** Browsers and parallel Python want more of it than of the others. */
+const SHARED_BYTES = String(512 * 1024 ** 2);
+const memory = (folder: string, bytes: string): string[] => ["--size", bytes, "--perms", "1777", "--tmpfs", folder];
+const EMPTY = [
+  ["--proc", "/proc", "--dev", "/dev"],
+  memory("/dev/shm", SHARED_BYTES),
+  // Else it were memory without a limit.
+  ["--remount-ro", "/dev"],
+  ...["/tmp", "/var/tmp", "/run"].map((folder) => memory(folder, SMALL_BYTES)),
+].flat();
 
 export interface Inside {
   cwd: string;
@@ -42,12 +49,14 @@ interface About {
   identity: Identity;
   moved: (path: string) => string;
   prlimit: string;
+  /** By a control group. */
+  memoryIsHeld: boolean;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, identity, moved, prlimit, seccompFd } = about;
+  const { system, identity, moved, prlimit, memoryIsHeld, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -72,7 +81,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     cwd,
     "--",
     prlimit,
-    ...limitWords(limits),
+    ...limitWords(limits, { memoryIsHeld }),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
 }

@@ -1,10 +1,14 @@
 /** What a fenced process and everything below it may use, as limits of the kernel's own. */
 export interface FenceLimits {
-  /** Of one process: writable private memory, bytes. Address space that is only reserved does not count. */
+  /**
+   * Bytes of all processes together where control groups can be had; elsewhere of each one: writable private memory.
+   */
   memoryBytes: number;
   processes: number;
   /** Of one file. */
   fileBytes: number;
+  /** What may be added to the disk; unlimited when left out. */
+  diskBytes?: number;
 }
 
 export const USUAL_LIMITS: FenceLimits = {
@@ -13,8 +17,14 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/** Before the command, inside. Core files are none: they would land in the workspace. */
-export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
-  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
+/**
+ * Before the command, inside. Core files are none: they would land in the workspace. Memory only where no control group
+ * counts what is really used: sanitizers map terabytes that they never touch.
+ */
+export function limitWords(
+  { memoryBytes, processes, fileBytes }: FenceLimits,
+  { memoryIsHeld }: { memoryIsHeld: boolean },
+): string[] {
+  const words = { nproc: processes, fsize: fileBytes, core: 0, ...(memoryIsHeld ? {} : { data: memoryBytes }) };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }

@@ -20,7 +20,25 @@ const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", 
 /** A PATH folder with more entries is not searched for links that lead out of it. */
 const MAX_LISTED_PROGRAMS = 500;
 /** Below toolchains, but nobody's business. */
-const SECRET_NAMES = ["credentials", "credentials.toml", ".npmrc", ".netrc", ".pypirc", ".git-credentials"];
+const SECRET_NAMES = (
+  "credentials credentials.toml .npmrc .netrc .pypirc .git-credentials " +
+  ".env settings.xml gradle.properties auth.json hosts.yml"
+).split(" ");
+/** Beside the programs of what an installer made. */
+const INSTALLED = [
+  "lib",
+  "lib64",
+  "libexec",
+  "share",
+  "include",
+  "registry",
+  "versions",
+  "toolchains",
+  "pkg",
+  "plugins",
+];
+/** Folders of a home that hold settings, whatever programs are in them. */
+const USERS_OWN = [".local", ".config", ".cache", ".ssh", ".gnupg", ".aws", ".kube", ".docker", "Documents"];
 
 export interface SystemPlaces {
   links: { target: string; at: string }[];
@@ -73,9 +91,15 @@ export function hiddenFiles(places: readonly Place[]): string[] {
 /** `…/node/22/bin` needs `…/node/22/lib`; `~/bin` and `~/.local/bin` must not open what is beside them. */
 function rootOf(folder: string, closed: readonly string[]): string {
   const parent = dirname(folder);
-  const isToolchain = ["bin", ".bin", "sbin", "shims"].includes(basename(folder)) && basename(parent) !== ".local";
-  return isToolchain && parent !== "/" && !closed.some((no) => isWithin(no, parent)) ? parent : folder;
+  const isPrograms = ["bin", ".bin", "sbin", "shims"].includes(basename(folder));
+  const isOpen = isPrograms && parent !== "/" && !closed.some((no) => isWithin(no, parent));
+  // Directly in the user's home a folder with programs may be anything: settings, notes, other projects.
+  const isDoubtful = closed.includes(dirname(parent)) && !looksInstalled(parent);
+  return isOpen && !isDoubtful ? parent : folder;
 }
+
+const looksInstalled = (folder: string): boolean =>
+  !USERS_OWN.includes(basename(folder)) && INSTALLED.some((name) => existsSync(join(folder, name)));
 
 /** Programs that are links to somewhere else, with what they need beside them. */
 function linkTargets(folder: string, closed: readonly string[]): string[] {

@@ -1,0 +1,182 @@
+/**
+ * Control groups, where this process may make them: they bound the memory and the processes of everything inside a
+ * fence together, shared memory and page cache too, which limits on single processes cannot. One group per command,
+ * gone with it; what a killed driver left is removed by the next one of the run.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { sizeWords } from "./held.ts";
+import type { FenceLimits } from "./limits.ts";
+
+/** A hierarchy in which groups can be made: its folder, and how its files are called. */
+interface Hierarchy {
+  folder: string;
+  holdsMemory: boolean;
+  /** Files with limits and what is written into them; those with `?` need not exist. */
+  limits: readonly (readonly [file: string, value: (limits: FenceLimits) => number])[];
+  /** Counters of limits that were met. */
+  counters: readonly { file: string; name: string; words: (limits: FenceLimits) => string }[];
+}
+
+export interface Group {
+  /** Each takes a process id; whoever writes its own is in the group from then on, with all it starts. */
+  readonly doors: readonly string[];
+  breaches(): string[];
+  release(): void;
+}
+
+export interface Groups {
+  readonly holdsMemory: boolean;
+  make(limits: FenceLimits): Group;
+  /** Removes what is left of this run's groups. */
+  sweep(): void;
+}
+
+const memoryWords = ({ memoryBytes }: FenceLimits): string => `killed: memory limit of ${sizeWords(memoryBytes)}`;
+const processWords = ({ processes }: FenceLimits): string => `limit of ${processes} processes met`;
+const memoryOf = ({ memoryBytes }: FenceLimits): number => memoryBytes;
+const processesOf = ({ processes }: FenceLimits): number => processes;
+const PIDS_COUNTER = { file: "pids.events", name: "max", words: processWords };
+
+/** undefined where none may be made. */
+export function findGroups(run: string): Groups | undefined {
+  const hierarchies = [...firstVersion(), ...secondVersion()];
+  const prefix = `pawl-${run}-`;
+  let made = 0;
+  const make = (limits: FenceLimits): Group => {
+    made += 1;
+    return makeGroup(`${prefix}${process.pid}-${made}`, { hierarchies, limits });
+  };
+  const sweep = (): void => {
+    for (const { folder } of hierarchies)
+      for (const name of readdirSync(folder)) if (name.startsWith(prefix)) tryRemove(join(folder, name));
+  };
+  if (hierarchies.length === 0) return undefined;
+  try {
+    sweep();
+    make({ memoryBytes: 2 ** 30, processes: 100, fileBytes: 2 ** 30 }).release();
+    return { holdsMemory: hierarchies.some(({ holdsMemory }) => holdsMemory), make, sweep };
+  } catch {
+    sweep();
+    return undefined;
+  }
+}
+
+function makeGroup(
+  name: string,
+  { hierarchies, limits }: { hierarchies: readonly Hierarchy[]; limits: FenceLimits },
+): Group {
+  for (const { folder, limits: files } of hierarchies) {
+    const group = join(folder, name);
+    mkdirSync(group);
+    for (const [file, value] of files) {
+      const optional = file.endsWith("?");
+      const path = join(group, optional ? file.slice(0, -1) : file);
+      if (!optional || existsSync(path)) writeFileSync(path, String(value(limits)));
+    }
+  }
+  const seen = new Map<string, number>();
+  return {
+    doors: hierarchies.map(({ folder }) => join(folder, name, "cgroup.procs")),
+    breaches: () =>
+      hierarchies.flatMap(({ folder, counters }) =>
+        counters.flatMap(({ file, name: counter, words }) => {
+          const count = counterIn(join(folder, name, file), counter);
+          const isNew = count > (seen.get(file) ?? 0);
+          seen.set(file, Math.max(count, seen.get(file) ?? 0));
+          return isNew ? [words(limits)] : [];
+        }),
+      ),
+    release() {
+      for (const { folder } of hierarchies) tryRemove(join(folder, name));
+    },
+  };
+}
+
+function counterIn(file: string, name: string): number {
+  try {
+    return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(readFileSync(file, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Not while something is in it. */
+function tryRemove(group: string): void {
+  try {
+    rmdirSync(group);
+  } catch {
+    // It is gone, or somebody is still in it; the next sweep tells.
+  }
+}
+
+function firstVersion(): Hierarchy[] {
+  const memory = ownFolder("memory");
+  const pids = ownFolder("pids");
+  return [
+    ...(memory === undefined
+      ? []
+      : [
+          {
+            folder: memory,
+            holdsMemory: true,
+            limits: [
+              ["memory.limit_in_bytes", memoryOf],
+              ["memory.memsw.limit_in_bytes?", memoryOf],
+            ],
+            counters: [{ file: "memory.oom_control", name: "oom_kill", words: memoryWords }],
+          } as const,
+        ]),
+    ...(pids === undefined
+      ? []
+      : [{ folder: pids, holdsMemory: false, limits: [["pids.max", processesOf]], counters: [PIDS_COUNTER] } as const]),
+  ];
+}
+
+/** Beside this process's own group or below it: one with processes in it can rarely have groups with limits. */
+function secondVersion(): Hierarchy[] {
+  const own = ownFolder("");
+  if (own === undefined) return [];
+  const offered = (folder: string): boolean => {
+    const controllers = readFileSync(join(folder, "cgroup.subtree_control"), "utf8").split(/\s+/);
+    return ["memory", "pids"].every((name) => controllers.includes(name));
+  };
+  const folder = [dirname(own), own].find((at) => existsSync(join(at, "cgroup.subtree_control")) && offered(at));
+  if (folder === undefined) return [];
+  const limits = [
+    ["memory.max", memoryOf],
+    // Else what is too much would only be moved to the disk.
+    ["memory.swap.max?", () => 0],
+    ["pids.max", processesOf],
+  ] as const;
+  const counters = [{ file: "memory.events", name: "oom_kill", words: memoryWords }, PIDS_COUNTER];
+  return [{ folder, holdsMemory: true, limits, counters }];
+}
+
+/** Where this process's group of a controller lies; the second version's has no name. */
+function ownFolder(controller: string): string | undefined {
+  const groups = linesOf("/proc/self/cgroup").map((line) => line.split(":"));
+  const own = groups.find(([, names = ""]) => names.split(",").includes(controller));
+  if (own === undefined) return undefined;
+  const path = own.slice(2).join(":");
+  for (const line of linesOf("/proc/self/mountinfo")) {
+    const [mounted = "", about = ""] = line.split(" - ");
+    const [type, , options = ""] = about.split(" ");
+    const isIt = controller === "" ? type === "cgroup2" : type === "cgroup" && options.split(",").includes(controller);
+    if (!isIt) continue;
+    const [, , , root = "/", at = ""] = mounted.split(" ");
+    if (root === "/") return join(at, path);
+    return path === root || path.startsWith(`${root}/`) ? join(at, path.slice(root.length)) : undefined;
+  }
+  return undefined;
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+  } catch {
+    return [];
+  }
+}
