@@ -127,7 +127,8 @@ function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: P
       const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(filter, "r");
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
-      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
+      const memoryIsHeld = groups?.holdsMemory ?? false;
+      const words = bwrapWords(inside, { system, identity, moved, prlimit, memoryIsHeld, seccompFd });
       const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
       return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
     },

@@ -51,12 +51,14 @@ interface About {
   identity: Identity;
   moved: (path: string) => string;
   prlimit: string;
+  /** By a control group. */
+  memoryIsHeld: boolean;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, identity, moved, prlimit, seccompFd } = about;
+  const { system, identity, moved, prlimit, memoryIsHeld, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -81,7 +83,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     cwd,
     "--",
     prlimit,
-    ...limitWords(limits),
+    ...limitWords(limits, { memoryIsHeld }),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
 }

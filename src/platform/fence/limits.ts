@@ -1,8 +1,7 @@
 /** What a fenced process and everything below it may use, as limits of the kernel's own. */
 export interface FenceLimits {
   /**
-   * Bytes of all processes together where control groups can be had; of each one also: writable private memory, address
-   * space that is only reserved does not count.
+   * Bytes of all processes together where control groups can be had; elsewhere of each one: writable private memory.
    */
   memoryBytes: number;
   processes: number;
@@ -18,8 +17,14 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/** Before the command, inside. Core files are none: they would land in the workspace. */
-export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
-  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
+/**
+ * Before the command, inside. Core files are none: they would land in the workspace. Memory only where no control group
+ * counts what is really used: sanitizers map terabytes that they never touch.
+ */
+export function limitWords(
+  { memoryBytes, processes, fileBytes }: FenceLimits,
+  { memoryIsHeld }: { memoryIsHeld: boolean },
+): string[] {
+  const words = { nproc: processes, fsize: fileBytes, core: 0, ...(memoryIsHeld ? {} : { data: memoryBytes }) };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
