@@ -35,10 +35,17 @@ async function fenceWith(hosts: string[]) {
 
 async function timed(confine: Confine | undefined): Promise<number> {
   const began = performance.now();
-  const child = start("true", [], { confine, stdio: ["ignore", "ignore", "ignore"], env: environment, cwd: "/" });
+  const { child, held } = start("true", [], {
+    confine,
+    stdio: ["ignore", "ignore", "ignore"],
+    env: environment,
+    cwd: "/",
+  });
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`true ended with ${code}`);
-  return performance.now() - began;
+  const took = performance.now() - began;
+  held?.release();
+  return took;
 }
 
 const [off, hosts] = [await fenceWith([]), await fenceWith(["example.com"])];
