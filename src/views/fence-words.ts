@@ -14,10 +14,7 @@ export function fenceWords(fence: FenceSpec, { tense }: { tense: "now" | "then" 
   return `fenced: ${KINDS[fence.kind]}, ${networkWords(fence)}`;
 }
 
-/** In a word or two, for a column. */
-export const fenceName = ({ kind }: FenceSpec): string => (kind === "none" ? "unfenced" : kind);
-
-export function networkWords({ network, hosts }: Pick<FenceSpec, "network" | "hosts">): string {
+function networkWords({ network, hosts }: Pick<FenceSpec, "network" | "hosts">): string {
   if (network === "open") return "open network";
   return hosts.length === 0 ? "no network" : `network: ${hosts.length === 1 ? "1 host" : `${hosts.length} hosts`}`;
 }

@@ -91,7 +91,7 @@ it(
     const isTidy = (): void => {
       expect(existsSync(join(home, "tmp"))).toBe(false);
       expect(existsSync(join(folder, "agent-tmp"))).toBe(false);
-    expect(existsSync(join(folder, "check-scratch"))).toBe(false);
+      expect(existsSync(join(folder, "check-scratch"))).toBe(false);
       expect(readdirSync(join(home, "claude")).length).toBeGreaterThan(0);
     };
     isTidy();

@@ -86,7 +86,7 @@ async function withoutNamespaces(
 ): Promise<{ code: number; stderr: string }> {
   const held = ["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns", "--dev-bind", "/", "/"];
   return await new Promise((resolve) => {
-    execFile("bwrap", [...held, NODE, CLI, ...args], { cwd: repository.path, env }, (error, _, stderr) => {
+    execFile("/usr/bin/bwrap", [...held, NODE, CLI, ...args], { cwd: repository.path, env }, (error, _, stderr) => {
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stderr });
     });
   });

@@ -39,7 +39,7 @@ export class FaultPlace {
   readonly #file: string;
 
   /** `at`: where the state shall live, when not beside the repository (a small disk). */
-  constructor(at?: string) {
+  constructor(at?: string, fence: RunSpec["fence"]["kind"] = "none") {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
     this.repo = join(this.root, "repo");
     mkdirSync(this.repo);
@@ -58,7 +58,7 @@ export class FaultPlace {
     this.git("add", "-A");
     this.git("commit", "-q", "-m", "base");
     this.#file = join(this.root, "run.json");
-    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(), base: this.#base() }));
+    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(fence), base: this.#base() }));
   }
 
   git(...args: string[]): string {
@@ -74,10 +74,11 @@ export class FaultPlace {
     };
   }
 
-  #spec(): RunSpec {
+  #spec(kind: RunSpec["fence"]["kind"]): RunSpec {
     const spec = makeSpec({ run: RUN, environment: { PATH: this.env["PATH"] ?? "" } });
     return {
       ...spec,
+      fence: { ...spec.fence, kind },
       workspace: { ...spec.workspace, repository: this.repo, path: this.repo, branch: "pawl/fault" },
       agent: { ...spec.agent, name: "scripted" },
       checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 20_000 }],
@@ -146,8 +147,8 @@ export async function undisturbed(): Promise<Seen> {
   }
 }
 
-async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
-  const place = new FaultPlace();
+async function faultRun(fault: string, calm: Seen, fence: RunSpec["fence"]["kind"]): Promise<FaultReport> {
+  const place = new FaultPlace(undefined, fence);
   try {
     const first = place.drive(fault);
     const hit = first.status !== 0;
@@ -175,13 +176,13 @@ async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
 export async function faultEvery(
   point: string,
   how: string,
-  { step = 1, first = 1 } = {},
+  { step = 1, first = 1, fence = "none" }: { step?: number; first?: number; fence?: RunSpec["fence"]["kind"] } = {},
 ): Promise<{ points: number; wrongs: string[] }> {
   const calm = await undisturbed();
   const wrongs: string[] = [];
   let points = 0;
   for (let n = first; ; n += step) {
-    const report = await faultRun(`${point}:${n}:${how}`, calm);
+    const report = await faultRun(`${point}:${n}:${how}`, calm, fence);
     wrongs.push(...report.wrongs.map((wrong) => `${point}:${n}:${how}: ${wrong}`));
     if (!report.hit) return { points, wrongs };
     points += 1;

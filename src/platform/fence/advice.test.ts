@@ -3,8 +3,8 @@ import { fenceAdvice } from "./advice.ts";
 
 const machine = {
   platform: "linux" as NodeJS.Platform,
-  has: (_: string) => true,
-  setting: (_: string): string | undefined => undefined,
+  has: (): boolean => true,
+  setting: (): string | undefined => undefined,
   inContainer: false,
 };
 

@@ -54,8 +54,8 @@ function report(findings: readonly Finding[]): string {
 }
 
 const EXAMPLES = `
-Exit code 1 when something that is needed is missing; with --fence 5 when there
-is none or it does not hold.
+Exit code 1 when something that is needed is missing;
+with --fence 5 when there is no fence or it does not hold.
 
 Examples:
   pawl doctor
