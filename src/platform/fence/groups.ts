@@ -11,7 +11,6 @@ import type { FenceLimits } from "./limits.ts";
 /** A hierarchy in which groups can be made: its folder, and how its files are called. */
 interface Hierarchy {
   folder: string;
-  holdsMemory: boolean;
   /** Files with limits and what is written into them; those with `?` need not exist. */
   limits: readonly (readonly [file: string, value: (limits: FenceLimits) => number])[];
   /** Counters of limits that were met. */
@@ -26,7 +25,8 @@ export interface Group {
 }
 
 export interface Groups {
-  readonly holdsMemory: boolean;
+  /** They hold both memory and processes. */
+  readonly isWhole: boolean;
   make(limits: FenceLimits): Group;
   /** Removes what is left of this run's groups. */
   sweep(): void;
@@ -55,7 +55,8 @@ export function findGroups(run: string): Groups | undefined {
   try {
     sweep();
     make({ memoryBytes: 2 ** 30, processes: 100, fileBytes: 2 ** 30 }).release();
-    return { holdsMemory: hierarchies.some(({ holdsMemory }) => holdsMemory), make, sweep };
+    const held = hierarchies.flatMap(({ limits }) => limits.map(([file]) => file.split(".")[0]));
+    return { isWhole: ["memory", "pids"].every((name) => held.includes(name)), make, sweep };
   } catch {
     sweep();
     return undefined;
@@ -119,7 +120,6 @@ function firstVersion(): Hierarchy[] {
       : [
           {
             folder: memory,
-            holdsMemory: true,
             limits: [
               ["memory.limit_in_bytes", memoryOf],
               ["memory.memsw.limit_in_bytes?", memoryOf],
@@ -129,7 +129,7 @@ function firstVersion(): Hierarchy[] {
         ]),
     ...(pids === undefined
       ? []
-      : [{ folder: pids, holdsMemory: false, limits: [["pids.max", processesOf]], counters: [PIDS_COUNTER] } as const]),
+      : [{ folder: pids, limits: [["pids.max", processesOf]], counters: [PIDS_COUNTER] } as const]),
   ];
 }
 
@@ -150,7 +150,7 @@ function secondVersion(): Hierarchy[] {
     ["pids.max", processesOf],
   ] as const;
   const counters = [{ file: "memory.events", name: "oom_kill", words: memoryWords }, PIDS_COUNTER];
-  return [{ folder, holdsMemory: true, limits, counters }];
+  return [{ folder, limits, counters }];
 }
 
 /** Where this process's group of a controller lies; the second version's has no name. */

@@ -17,14 +17,18 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/**
- * Before the command, inside. Core files are none: they would land in the workspace. Memory only where no control group
- * counts what is really used: sanitizers map terabytes that they never touch.
- */
-export function limitWords(
-  { memoryBytes, processes, fileBytes }: FenceLimits,
-  { memoryIsHeld }: { memoryIsHeld: boolean },
-): string[] {
-  const words = { nproc: processes, fsize: fileBytes, core: 0, ...(memoryIsHeld ? {} : { data: memoryBytes }) };
+/** Before the command, inside, where no control group holds the whole. Core files are none: they would land in the workspace. */
+export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
+  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
+
+/** What shells count the size of files in. */
+const BLOCK_BYTES = 512;
+
+/**
+ * For a shell, where a control group holds memory and processes: what a single process maps and never touches
+ * (sanitizers do) is no matter then.
+ */
+export const fileLimitSteps = ({ fileBytes }: FenceLimits): string =>
+  `ulimit -c 0 && ulimit -f ${Math.ceil(fileBytes / BLOCK_BYTES)} || exit 125`;
