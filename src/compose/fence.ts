@@ -1,5 +1,5 @@
 /** A run's fence, from its spec to what its agent and its checks are started with. */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
@@ -22,6 +22,8 @@ const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
+/** How the names of their folders begin. */
+const SOCKETS_NAME = "pawl-";
 /** Instead of the user's, which are not there inside. */
 const PLACES_INSIDE = { TMPDIR: "/tmp", TMP: "/tmp", TEMP: "/tmp", XDG_RUNTIME_DIR: "/tmp" };
 
@@ -94,7 +96,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
-  const sockets = socketFolder();
+  const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
   for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
   const tools = toolchainPlaces({
@@ -164,8 +166,14 @@ export async function openRunFence(request: Request): Promise<RunFence> {
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */
-function socketFolder(): { root: string; folder: string } {
-  const root = mkdtempSync(join(tmpdir(), "pawl-"));
+function socketFolder(runDir: string): { root: string; folder: string } {
+  makePrivateDir(runDir);
+  const note = join(runDir, "sockets");
+  const before = existsSync(note) ? readFileSync(note, "utf8") : "";
+  // Of a driver that was killed.
+  if (before.startsWith(join(tmpdir(), SOCKETS_NAME))) rmSync(before, { recursive: true, force: true });
+  const root = mkdtempSync(join(tmpdir(), SOCKETS_NAME));
+  writeDurably(note, root);
   const folder = join(root, "s");
   mkdirSync(folder, { mode: 0o755 });
   return { root, folder };

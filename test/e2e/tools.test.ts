@@ -32,6 +32,25 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   ]);
 });
 
+it("opens the fence, tries to get out of it, and says what held", async () => {
+  const { pawl, home } = await cliPlace({});
+  writeFileSync(join(home, ".netrc"), "canary\n");
+  const tried = await pawl("doctor", "--fence");
+  expect([tried.code, tried.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^bwrap: own namespaces[^]*^held: \d+ of \d+ /m),
+  ]);
+  expect(tried.stdout).not.toContain("BROKEN");
+  const { held, probes } = JSON.parse((await pawl("doctor", "--fence", "--json")).stdout) as {
+    held: boolean;
+    probes: { name: string; is: string }[];
+  };
+  expect(held).toBe(true);
+  expect(probes.filter(({ is }) => is === "held").length).toBeGreaterThanOrEqual(12);
+  const other = await pawl("doctor", "--fence", "seatbelt");
+  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("--fence seatbelt does not work here")]);
+});
+
 it("serves a scripted model until Ctrl-C, and prints how to use it", async () => {
   const place = await cliPlace({});
   const script = join(place.home, "script.yaml");

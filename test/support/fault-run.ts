@@ -3,7 +3,7 @@
  * again without the fault and compared with an undisturbed one.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openState } from "../../src/compose.ts";
@@ -126,6 +126,8 @@ export class FaultPlace {
     if (this.git("status", "--porcelain") !== "") wrongs.push(`status: ${this.git("status", "--porcelain")}`);
     if (this.git("fsck", "--no-dangling") !== "") wrongs.push("fsck complains");
     if (taggedProcesses("PAWL_RUN", RUN).length > 0) wrongs.push("a process is left");
+    const temporary = readdirSync(this.root).filter((name) => name.startsWith("pawl-"));
+    if (temporary.length > 0) wrongs.push(`temporary files are left: ${temporary.join(", ")}`);
     const turns = (await this.facts()).filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
     if (turns.filter((t) => t.outcome.is === "done").length !== 3) wrongs.push(`${turns.length} turns, not 3 done`);
     return wrongs;

@@ -51,7 +51,7 @@ const UNTESTED: readonly FenceKind[] = ["docker", "seatbelt"];
 function table(tried: readonly Tried[], { kind, level }: { kind: FenceKind; level: string }): string {
   const lines = tried.map(
     ({ name, is }) =>
-      `${WORDS[is].padEnd(7)} ${name}${is === "untried" ? " (not tried: the program for it is missing)" : ""}`,
+      `${WORDS[is].padEnd(7)} ${name}${is === "untried" ? " (not tried: there is nothing here to try it with)" : ""}`,
   );
   const count = (is: Tried["is"]): number => tried.filter((one) => one.is === is).length;
   const broken = count("broken");
