@@ -127,7 +127,7 @@ function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: P
       const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(filter, "r");
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
-      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
+      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd, grouped: group !== undefined });
       const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
       return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
     },

@@ -50,10 +50,12 @@ interface About {
   prlimit: string;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
+  /** A control group holds what the limits on single processes would. */
+  grouped: boolean;
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, identity, moved, prlimit, seccompFd } = about;
+  const { system, identity, moved, prlimit, seccompFd, grouped } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -78,7 +80,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     cwd,
     "--",
     prlimit,
-    ...limitWords(limits),
+    ...limitWords(limits, { grouped }),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
 }

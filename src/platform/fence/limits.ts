@@ -1,7 +1,7 @@
 /** What a fenced process and everything below it may use, as limits of the kernel's own. */
 export interface FenceLimits {
   /**
-   * Bytes of all processes together where control groups can be had; of each one also: writable private memory, address
+   * Bytes of all processes together where control groups can be had; else writable private memory of each one, address
    * space that is only reserved does not count.
    */
   memoryBytes: number;
@@ -18,8 +18,15 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/** Before the command, inside. Core files are none: they would land in the workspace. */
-export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
-  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
+/**
+ * Before the command, inside. Where a control group holds memory and processes, what meets that limit can be told;
+ * a limit on each process would only make its programs fail. Core files are none: they would land in the workspace.
+ */
+export function limitWords(
+  { memoryBytes, processes, fileBytes }: FenceLimits,
+  { grouped }: { grouped: boolean },
+): string[] {
+  const single = grouped ? {} : { data: memoryBytes, nproc: processes };
+  const words = { ...single, fsize: fileBytes, core: 0 };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
