@@ -3,7 +3,7 @@
  * everything aimed at is a canary of this test.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, constants, copyFileSync, cpSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ESCAPES } from "../support/red-team/escapes.ts";
@@ -148,6 +148,10 @@ it(
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     const wrongs = ESCAPES.flatMap((escape) => outside.look(escape));
     expect(wrongs).toEqual([]);
+    // They were really tried: the way out was asked in every spelling, and answered no.
+    const answered = readFileSync(join(path, "answers"), "latin1");
+    expect(answered.match(/HTTP\/1\.1 403/g)?.length).toBeGreaterThan(40);
+    expect(answered).not.toMatch(/HTTP\/1\.1 200/);
     // What is the user's is whole: the base, the branch, no setting or hook of the agent's.
     expect(place.repository.git("rev-parse", "main")).toBe(before);
     expect(place.repository.git("fsck", "--full", "--no-dangling")).toBe("");

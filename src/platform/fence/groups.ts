@@ -49,7 +49,7 @@ export function findGroups(run: string): Groups | undefined {
   };
   const sweep = (): void => {
     for (const { folder } of hierarchies)
-      for (const name of readdirSync(folder)) if (name.startsWith(prefix)) tryRemove(join(folder, name));
+      for (const name of readdirSync(folder)) if (isLeft(name, prefix)) tryRemove(join(folder, name));
   };
   if (hierarchies.length === 0) return undefined;
   try {
@@ -100,6 +100,12 @@ function counterIn(file: string, name: string): number {
   } catch {
     return 0;
   }
+}
+
+/** Of this run, or of a driver that lives no more. */
+function isLeft(name: string, prefix: string): boolean {
+  const pid = /^pawl-.+-(\d+)-\d+$/.exec(name)?.[1];
+  return name.startsWith(prefix) || (pid !== undefined && !existsSync(`/proc/${pid}`));
 }
 
 /** Not while something is in it. */
