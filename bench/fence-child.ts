@@ -42,6 +42,7 @@ async function timed(confine: Confine | undefined): Promise<number> {
     cwd: "/",
   });
   const [code] = (await once(child, "close")) as [number | null];
+  held?.release();
   if (code !== 0) throw new Error(`true ended with ${code}`);
   const took = performance.now() - began;
   held?.release();

@@ -1,4 +1,8 @@
-/** Writes a journal of 100,000 facts, as long runs make them, below the given root. */
+/**
+ * Writes a journal of 100,000 facts below the given root: the facts of a real run, in their order and with all their
+ * fields, as long as the real ones are (bench/tokens.ts makes one to compare with).
+ */
+import { createHash } from "node:crypto";
 import { openDriverState } from "../src/compose.ts";
 import type { NewFact } from "../src/events.ts";
 import { existingPlace, specFor } from "./support.ts";
@@ -7,7 +11,8 @@ const FACTS = 100_000;
 const place = existingPlace(process.argv[2] ?? "");
 const state = await openDriverState(place.env);
 const spec = specFor(place, 1_000_000);
-const oid = (n: number): string => n.toString(16).padStart(40, "0");
+const oid = (n: number): string => createHash("sha1").update(String(n)).digest("hex");
+const session = crypto.randomUUID();
 await state.journal.create(
   spec.run,
   { type: "run-start", spec, pawl: "bench", base: { commit: oid(1), tree: oid(0), branch: "main", detached: false } },
@@ -15,13 +20,13 @@ await state.journal.create(
 );
 const owned = await state.journal.own(spec.run, { pid: 1, startedAt: "0", boot: "b", host: "h" });
 const usage = {
-  requests: 2,
-  toolCalls: 1,
-  inputTokens: 100,
-  outputTokens: 50,
-  cacheReadTokens: 1000,
-  cacheWriteTokens: 10,
-  usd: 0.01,
+  requests: 3,
+  toolCalls: 2,
+  inputTokens: 0,
+  outputTokens: 27,
+  cacheReadTokens: 26_753,
+  cacheWriteTokens: 701,
+  usd: 0.009395600000000004,
   estimated: false,
 };
 
@@ -32,7 +37,7 @@ function iteration(n: number): NewFact[] {
     command: "true",
     exitCode: 0,
     signal: null,
-    durationMs: 3,
+    durationMs: 11,
     log: null,
     logBytes: 0,
     isolation: "copy",
@@ -46,9 +51,9 @@ function iteration(n: number): NewFact[] {
       uuid: crypto.randomUUID(),
       iteration: n,
       attempt: 1,
-      session: { ref: "s", mode: "continue" },
+      session: { ref: session, mode: "continue" },
       model: null,
-      prompt: { blob: "0".repeat(64), bytes: 500, parts: [{ name: "goal", bytes: 20, cut: 0, included: true }] },
+      prompt: { blob: createHash("sha256").update(String(n)).digest("hex"), bytes: 343, cut: [] },
       reserve: { usd: null, tokens: null },
       directives: [],
     },
@@ -57,12 +62,12 @@ function iteration(n: number): NewFact[] {
       turn: n,
       outcome: { is: "done" },
       usage,
-      text: "not yet",
+      text: "Another step is done.",
       claim: null,
-      tools: [["Write", 1]],
-      durationMs: 100,
-      messageId: "m",
-      contextTokens: 1000,
+      tools: [["Bash", 2]],
+      durationMs: 565,
+      messageId: crypto.randomUUID(),
+      contextTokens: 10_234,
       repeatedCalls: 1,
       foundOut: false,
     },
@@ -88,15 +93,15 @@ function iteration(n: number): NewFact[] {
       rule: "green-unclaimed",
       next: "continue",
       reason: "all checks pass; the goal is not claimed yet",
-      numbers: { iteration: n, struggling: 0 },
+      numbers: { iteration: n, struggling: 0, failingBefore: 0 },
     },
     {
       type: "effect-intended",
-      effect: `accept/${n}`,
+      effect: `accept/${n}/${tree}`,
       kind: "commit",
       iteration: n,
       tree,
-      message: `pawl: iteration ${n}`,
+      message: `pawl: iteration ${n}\n\nPawl-Run: ${spec.run}\nPawl-Iteration: ${n}\nPawl-Verdict: green (true: pass)\n`,
     },
     {
       type: "change-accepted",
@@ -133,7 +138,7 @@ await owned.append(
 let written = 3;
 for (let n = 1; written < FACTS; n += 100) {
   const batch = Array.from({ length: 100 }, (_, i) => iteration(n + i)).flat();
-  await owned.append(batch, { at: 1_800_000_000_000 + n * 1_000, elapsed: n * 1_000 });
+  await owned.append(batch, { at: 1_800_000_000_000 + n * 1_000, elapsed: n * 1_000 + 0.7 });
   written += batch.length;
 }
 await owned.release();

@@ -9,6 +9,7 @@ import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
+import { fenceOf } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
@@ -225,7 +226,7 @@ export async function startAhead(
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
   const [first] = await journal.read(run);
-  if (first?.type === "run-start") return first;
+  if (first?.type === "run-start") return { ...first, spec: { ...first.spec, fence: fenceOf(first.spec) } };
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
@@ -262,20 +263,31 @@ export function warmAgent(name: string): void {
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  { agent, workspace }: Pick<RunSpec, "agent" | "workspace">,
+  { agent, workspace, fence }: Pick<RunSpec, "agent" | "workspace" | "fence">,
   env: Environment,
 ): Promise<void> {
   const { name, options, ask } = agent;
   if (name !== "claude") return;
-  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin }] = await Promise.all([
-    import("./agents/claude/options.ts"),
-    import("./agents/claude/sdk.ts"),
-    import("./agents/claude/login.ts"),
-  ]);
+  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
+    await Promise.all([
+      import("./agents/claude/options.ts"),
+      import("./agents/claude/sdk.ts"),
+      import("./agents/claude/login.ts"),
+      import("./agents/claude/route.ts"),
+    ]);
   const parsed = claudeOptions(options, ask);
   readMcpServers(parsed.mcp, workspace.path);
   await claudeAvailable(parsed, env);
-  if (claudeLogin(env) !== undefined) return;
+  const login = claudeLogin(env);
+  if (login !== undefined) {
+    if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;
+    throw new UsageError(
+      `Claude Code reaches its model itself with this login, which no fence lets it: ${login.describe}`,
+      {
+        hint: "--fence none; or --network open, with everything the login needs in the environment",
+      },
+    );
+  }
   throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
     hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",
   });

@@ -60,7 +60,7 @@ export function resolveSettings({ flags = {}, env, repository, userDir }: Source
     ...(userDir === undefined ? [] : [fileLayer("user", join(userDir, USER_FILE))]),
     ...(repository === undefined ? [] : [fileLayer("project", join(repository, PROJECT_FILE))]),
     { from: "environment", where: variableOf, values: readEnvironment(env) },
-    { from: "flag", where: (name) => `--${flagOf(name) ?? name}`, values: flags },
+    { from: "flag", where: (name) => typedFlag(name, flags), values: flags },
   ];
   const settings: Record<string, unknown> = {};
   const origins: Partial<Record<SettingName, Origin>> = {};
@@ -147,6 +147,12 @@ function knownOr(word: string, known: readonly string[], says: string): void {
   });
 }
 
+/** As it was typed: the setting `commit` has switches instead of a flag of its own. */
+function typedFlag(name: SettingName, flags: Readonly<Partial<Record<SettingName, unknown>>>): string {
+  if (name === "commit") return flags.commit === "none" ? "--no-commit" : "--current-branch";
+  return `--${flagOf(name) ?? name}`;
+}
+
 /** What cannot be meant together; each names both and where they come from. */
 function refuseContradictions({ settings: s, origins }: Resolved): void {
   const refuse = (a: SettingName, b: SettingName, says: string): never => {
@@ -194,13 +200,16 @@ function refuseSameWords(
   s: Resolved["settings"],
   refuse: (a: SettingName, b: SettingName, says: string) => never,
 ): void {
-  const words: SettingName[] = [
-    "promise",
-    "abort-promise",
+  const words = [
+    "promise" as const,
+    "abort-promise" as const,
     ...(s.tasks === undefined ? [] : ["task-promise" as const]),
   ];
+  // As claims are read: letter case and blanks make no difference.
+  const plain = (name: (typeof words)[number]): string | undefined =>
+    s[name]?.trim().replaceAll(/\s+/g, " ").toLowerCase();
   for (const [at, a] of words.entries()) {
-    const same = words.slice(at + 1).find((b) => s[a] !== undefined && s[a] === s[b]);
+    const same = words.slice(at + 1).find((b) => plain(a) !== undefined && plain(a) === plain(b));
     if (same !== undefined)
       refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
   }

@@ -92,7 +92,7 @@ export function render(error: unknown, { verbose = false }: { verbose?: boolean 
   const hint = error instanceof PawlError ? error.hint : machineHint(error);
   if (hint !== undefined) lines.push(`      ${hint}`);
   const expected = error instanceof PawlError || hint !== undefined;
-  if (!expected || verbose) lines.push(error.stack ?? "");
+  if (!expected || (verbose && !(error instanceof UsageError))) lines.push(error.stack ?? "");
   if (verbose && error.cause !== undefined) lines.push(`caused by: ${render(error.cause, { verbose })}`);
   return lines.join("\n").trimEnd();
 }

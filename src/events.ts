@@ -163,15 +163,6 @@ const taskMarkSchema = z.strictObject({
 const taskEditSchema = z.discriminatedUnion("kind", [taskAddSchema, taskMarkSchema]);
 export type TaskEdit = z.infer<typeof taskEditSchema>;
 
-const promptPartSchema = z.strictObject({
-  name: z.string(),
-  bytes: count,
-  /** Bytes left out because of the part's cap; 0 means whole. */
-  cut: count,
-  included: z.boolean(),
-  /** Why it was left out. */
-  why: z.string().optional(),
-});
 const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
 export type FileChange = z.infer<typeof fileChangeSchema>;
 
@@ -217,7 +208,8 @@ export const factSchema = z.discriminatedUnion("type", [
     attempt: count,
     session: sessionSchema,
     model: z.string().nullable(),
-    prompt: z.strictObject({ blob, bytes: count, parts: z.array(promptPartSchema) }),
+    /** The blob has its text and the list of its parts; `cut` names those that are not whole in it. */
+    prompt: z.strictObject({ blob, bytes: count, cut: z.array(z.string()) }),
     reserve: z.strictObject({ usd: z.number().nullable(), tokens: count.nullable() }),
     directives: z.array(z.string()),
   }),
@@ -253,6 +245,8 @@ export const factSchema = z.discriminatedUnion("type", [
     added: count,
     removed: count,
     warnings: z.array(z.string()),
+    /** Files of this change that programs on the user's machine act on by themselves. */
+    flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */
     refused: z.string().optional(),
   }),

@@ -137,7 +137,11 @@ export interface OpenRequest {
   sockets?: { folder: string; at: string } | undefined;
   /** Turns the agent's command into one inside its fence; undefined: it runs on the machine as it is. */
   confine?:
-    | ((command: string, args: readonly string[]) => { command: string; args: string[]; fds: number[]; held?: Held })
+    | ((
+        command: string,
+        args: readonly string[],
+        variables?: readonly string[],
+      ) => { command: string; args: string[]; fds: number[]; held?: Held })
     | undefined;
 }
 
@@ -252,6 +256,8 @@ export interface Snapshot {
   fileCount: number;
   added: number;
   removed: number;
+  /** Changed files that programs on the user's machine act on by themselves: hooks, editor and agent settings, … */
+  flagged: string[];
   /** What could not be taken in as usual: nested repositories, submodules; said, never dropped. */
   warnings: string[];
   /** Set when a cap was passed: the work is kept on disk and a person must look. */

@@ -1,13 +1,15 @@
 /** A run's fence, from its spec to what its agent and its checks are started with. */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { openEgress, type Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
 import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
-import { bwrapFence, noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
+import { noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
 import type { Inside, Relay } from "../platform/fence/bwrap.ts";
+import { fenceAdvice } from "../platform/fence/advice.ts";
+import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import type { Confine } from "../platform/process.ts";
@@ -20,21 +22,23 @@ const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
 const EGRESS = "egress";
+/** How the names of their folders begin. */
+const SOCKETS_NAME = "pawl-";
 /** Instead of the user's, which are not there inside. */
 const PLACES_INSIDE = { TMPDIR: "/tmp", TMP: "/tmp", TEMP: "/tmp", XDG_RUNTIME_DIR: "/tmp" };
 
 /** What `auto` comes to here. UsageError when a kind that was asked for cannot be had. */
 export async function fenceKind(asked: FenceKind | "auto"): Promise<FenceKind> {
   if (asked === "none") return "none";
-  if (asked === "docker" || asked === "seatbelt") {
-    throw new UsageError(`--fence ${asked} does not work here`, { hint: "--fence bwrap on Linux, or --fence none" });
-  }
-  const tried = process.platform === "linux" ? await bwrapFence({ run: "probe", places: [] }) : undefined;
+  // The others were never tested: who wants one says so.
+  const kind = asked === "auto" ? "bwrap" : asked;
+  const tried = await openFence(kind, { run: "probe", places: [] });
   tried?.close();
-  if (tried !== undefined) return "bwrap";
+  if (tried !== undefined) return kind;
   if (asked === "auto") return "none";
-  throw new UsageError("--fence bwrap does not work here: bubblewrap is missing or may not make namespaces", {
-    hint: "apt install bubblewrap socat; `pawl doctor --fence` tells more",
+  const { why, fix } = fenceAdvice();
+  throw new UsageError(`--fence ${kind} does not work here${kind === "bwrap" ? `: ${why}` : ""}`, {
+    hint: kind === "bwrap" ? `${fix}; \`pawl doctor --fence\` tries it` : "--fence bwrap on Linux, or --fence none",
   });
 }
 
@@ -69,7 +73,7 @@ export interface RunFence {
 }
 
 interface Request {
-  spec: RunSpec;
+  spec: Pick<RunSpec, "run" | "fence"> & { workspace: Pick<RunSpec["workspace"], "path"> };
   layout: LaneLayout;
   stateDir: string;
   /** The run's own folder in the state. */
@@ -92,7 +96,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
-  const sockets = socketFolder();
+  const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
   for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
   const tools = toolchainPlaces({
@@ -125,9 +129,12 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     ],
   };
   const scratchPlace: Place = { path: scratch.root, access: "write" };
-  const fence = await bwrapFence({ run: spec.run, places: [...places.agent, ...places.check, scratchPlace] });
+  const fence = await openFence(spec.fence.kind, {
+    run: spec.run,
+    places: [...places.agent, ...places.check, scratchPlace],
+  });
   if (fence === undefined) {
-    throw new UsageError("the fence this run began with does not work here any more: bwrap", {
+    throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
       hint: "`pawl doctor --fence` tells why",
     });
   }
@@ -142,9 +149,12 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   };
   return {
     level: levelOf(fence, spec.fence),
-    agent: (command, args) => fence.wrap(command, args, ofAgent),
-    check: (command, args) => fence.wrap(command, args, withScratch()),
-    sockets: spec.fence.network === "open" ? undefined : { folder: sockets.folder, at: SOCKETS_AT },
+    agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
+    check: (command, args, variables = []) => fence.wrap(command, args, { ...withScratch(), variables }),
+    sockets:
+      spec.fence.network === "open"
+        ? undefined
+        : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
     environment: { ...wayOut.environment, ...PLACES_INSIDE },
     async close() {
       await wayOut.close();
@@ -156,8 +166,14 @@ export async function openRunFence(request: Request): Promise<RunFence> {
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */
-function socketFolder(): { root: string; folder: string } {
-  const root = mkdtempSync(join(tmpdir(), "pawl-"));
+function socketFolder(runDir: string): { root: string; folder: string } {
+  makePrivateDir(runDir);
+  const note = join(runDir, "sockets");
+  const before = existsSync(note) ? readFileSync(note, "utf8") : "";
+  // Of a driver that was killed.
+  if (before.startsWith(join(tmpdir(), SOCKETS_NAME))) rmSync(before, { recursive: true, force: true });
+  const root = mkdtempSync(join(tmpdir(), SOCKETS_NAME));
+  writeDurably(note, root);
   const folder = join(root, "s");
   mkdirSync(folder, { mode: 0o755 });
   return { root, folder };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parsedFlags, resolveSettings } from "../config.ts";
+import { REGISTRIES } from "../platform/egress-rules.ts";
 import { COMPARABLE, refuseDifferences } from "./frozen.ts";
 import { toRunSpec } from "./run-spec.ts";
 import { flagOf, SETTING_NAMES, type SettingName } from "./settings.ts";
@@ -12,7 +13,8 @@ function specOf(flags: Flags) {
   const resolved = resolveSettings({ flags, env: {}, repository: undefined, userDir: "/nonexistent" });
   const environment = { PATH: "/bin", LANG: "C", ...(flags.home === "user" ? { HOME: "/h" } : {}) };
   const about = { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment };
-  return toRunSpec(resolved, { ...about, fence: "none", hosts: [] });
+  const hosts = [...(flags.network === "registries" ? REGISTRIES : []), ...resolved.settings["allow-host"]];
+  return toRunSpec(resolved, { ...about, fence: flags.fence === "bwrap" ? "bwrap" : "none", hosts });
 }
 const compare = (given: Flags, run: Flags): void =>
   refuseDifferences(parsedFlags(given), { spec: specOf(run), say: (_, value) => String(value) });
@@ -49,6 +51,9 @@ const OTHER: Flags = {
   "answer-timeout": "5m",
   "on-errors": "pause",
   "allow-dirty": true,
+  fence: "bwrap",
+  network: "open",
+  "allow-host": ["example.test"],
 };
 
 describe("a flag given to a run that goes on", () => {
@@ -73,6 +78,15 @@ describe("a flag given to a run that goes on", () => {
     );
     expect(() => compare({ context: "fresh" }, {})).toThrow('--context "fresh" differs: the run has "auto"');
     expect(() => compare({ tasks: "T.md" }, {})).toThrow('--tasks "T.md" differs: the run has none');
+  });
+
+  it("takes `auto` for the fence that the run has, and knows what the network was", () => {
+    expect(() => compare({ fence: "auto" }, { fence: "bwrap" })).not.toThrow();
+    expect(() => compare({ fence: "none" }, { fence: "bwrap" })).toThrow('--fence "none" differs: the run has "bwrap"');
+    expect(() => compare({ network: "registries" }, { network: "registries" })).not.toThrow();
+    expect(() => compare({ network: "registries" }, { "allow-host": ["pypi.org"] })).toThrow(/has "off"/);
+    expect(() => compare({ network: "off" }, { network: "registries" })).toThrow(/has "registries"/);
+    expect(() => compare({ "allow-host": ["a.test"] }, { "allow-host": ["a.test", "b.test"] })).not.toThrow();
   });
 
   it("says the same in other words: a name, a unit", () => {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { UsageError } from "../errors.ts";
+import { REGISTRIES } from "../platform/egress-rules.ts";
 import type { RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
 import { flagOf, type SettingName, type Settings } from "./settings.ts";
@@ -50,6 +51,9 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   commit: ({ workspace }) => workspace.commit,
   branch: ({ workspace }) => workspace.branch,
   "allow-dirty": ({ workspace }) => workspace.allowDirty,
+  "max-memory": ({ fence }) => fence.memoryBytes,
+  "max-processes": ({ fence }) => fence.processes,
+  "max-file-size": ({ fence }) => fence.fileBytes,
 };
 
 /** What is written differently in the specification: how each differs, or undefined. */
@@ -70,9 +74,23 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
     textOf(given) === template?.trim()
       ? undefined
       : { given, has: template === undefined ? undefined : "another text" },
+  // `auto` is whatever the run has.
+  fence: (given: string, { fence }) =>
+    given === "auto" || given === fence.kind ? undefined : { given, has: fence.kind },
+  network: (given: string, { fence }) => {
+    const has = networkOf(fence);
+    return given === has ? undefined : { given, has };
+  },
+  "allow-host": (given: readonly string[], { fence: { hosts } }) =>
+    given.every((host) => hosts.includes(host)) ? undefined : { given, has: hosts },
   env: (given: readonly string[], { environment }) =>
     given.every((name) => Object.hasOwn(environment, name)) ? undefined : { given, has: undefined },
 };
+
+function networkOf({ network, hosts }: RunSpec["fence"]): string {
+  if (network === "open") return "open";
+  return REGISTRIES.every((host) => hosts.includes(host)) ? "registries" : "off";
+}
 
 type Resolved = Required<Pick<Settings, "checks">>;
 const withoutTime = ({ name, command, required }: RunSpec["checks"][number]): unknown => [name, command, required];
@@ -103,7 +121,8 @@ export function refuseDifferences(
     const difference = differs(name, { value, spec });
     if (difference === undefined) continue;
     const flag = `--${flagOf(name) ?? name}`;
-    const shown = (one: unknown): string => (one === undefined ? "none" : quoted(say(name, one)));
+    const shown = (one: unknown): string =>
+      one === undefined || (Array.isArray(one) && one.length === 0) ? "none" : quoted(say(name, one));
     const asked = value === true ? flag : `${flag} ${shown(difference.given)}`;
     throw new UsageError(`${asked} differs: the run has ${value === true ? "it off" : shown(difference.has)}`, {
       hint: "what a run is was fixed at its start; limits, the model and --trust-promise may change. For another, start a new run",

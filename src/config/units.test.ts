@@ -8,13 +8,16 @@ describe("amounts as people write them", () => {
     ["30m", 1_800_000],
     ["1h30m", 5_400_000],
     ["1.5h", 5_400_000],
+    ["1H 30M", 5_400_000],
+    ["2 h 5 m 1 s", 7_501_000],
+    ["5 m", 300_000],
     ["250ms", 250],
     ["2d", 172_800_000],
     ["90", 90_000],
     ["0", 0],
   ])("reads the time %s", (text, ms) => expect(readDuration(text)).toBe(ms));
 
-  it.each(["", "soon", "-5m", "5 m", "1e3", "NaN", "Infinity", "5w", "m", "9999999d"])(
+  it.each(["", "soon", "-5m", "1 30m", "5 m s", "1 000s", "1e3", "NaN", "Infinity", "5w", "m", "9999999d"])(
     "reads no time from %j",
     (text) => expect(readDuration(text)).toBeUndefined(),
   );

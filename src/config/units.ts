@@ -16,13 +16,14 @@ const MAX_DURATION_MS = 366 * 86_400 * SECOND_MS;
 
 type Reader = (text: string) => number | undefined;
 
-/** Whole milliseconds. A plain number is seconds. */
-export const readDuration: Reader = (text) => {
+/** Whole milliseconds. A plain number is seconds; units in any case, blanks between them. */
+export const readDuration: Reader = (given) => {
+  const text = given.toLowerCase();
   const plain = /^\d+(\.\d+)?$/.exec(text);
   if (plain !== null) return within(Math.round(Number(text) * SECOND_MS), MAX_DURATION_MS);
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
+  if (!/^(\d+(\.\d+)?\s*(ms|s|m|h|d)\s*)+$/.test(text)) return undefined;
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)/g)) {
     total += Number(amount) * (DURATION_MS[unit ?? ""] ?? Number.NaN);
   }
   return within(Math.round(total), MAX_DURATION_MS);

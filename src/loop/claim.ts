@@ -1,7 +1,9 @@
 /**
  * What the agent claims of its work: a promise, which counts only as the whole last line of its final text and never
- * from tools, code blocks, quotes or the echo of a prompt; or a structured call.
+ * from tools, code blocks, quotes or the echo of a prompt; or a structured call. Where it stands is strict, how it is
+ * written is not: letter case, blanks and colours make no difference.
  */
+import { stripVTControlCharacters } from "node:util";
 import type { Claim } from "../events.ts";
 import type { TurnEnd } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
@@ -34,9 +36,13 @@ export const promiseTag = (promise: string): string => `<promise>${promise}</pro
 
 export function hasClaim(finalText: string, promise: string): boolean {
   const lines = finalText.trimEnd().split("\n");
-  const last = lines.at(-1)?.trim() ?? "";
-  return last === promiseTag(promise) && !insideFence(lines);
+  // What is longer than any promise is none; colours take some room.
+  const last = stripVTControlCharacters((lines.at(-1) ?? "").slice(0, MAX_CLAIM_CHARS)).trim();
+  const said = /^<promise>([^<>]*)<\/promise>$/i.exec(last)?.[1];
+  return said !== undefined && plainWord(said) === plainWord(promise) && !insideFence(lines);
 }
+
+const plainWord = (word: string): string => word.trim().replaceAll(/\s+/g, " ").toLowerCase();
 
 /** Whether the last line stands inside an unclosed code fence. */
 function insideFence(lines: readonly string[]): boolean {

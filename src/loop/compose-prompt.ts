@@ -1,6 +1,6 @@
 /** The prompt of a turn, as the recipe has it or as a person's template says. Pure. */
 import type { PromptContext, Recipe, TurnAction } from "./actions.ts";
-import { joinParts, type Manifest } from "./prompt.ts";
+import { joinParts, type ComposedPrompt } from "./prompt.ts";
 import type { RunState } from "./state.ts";
 import { fillParts } from "./template-prompt.ts";
 
@@ -13,7 +13,7 @@ interface Scene {
 export function composePrompt(
   recipe: Pick<Recipe, "prompt" | "variables">,
   { state, turn, context }: Scene,
-): { text: string; parts: Manifest } {
+): ComposedPrompt {
   const parts = recipe.prompt(state, turn, context);
   const { template } = state.spec;
   if (template === undefined) return joinParts(parts);

@@ -29,6 +29,7 @@ const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
 const MAX_KEPT_PATHS = 40;
+const MAX_KEPT_FLAGGED = 200;
 const HOUR_MS = 3_600_000;
 
 export function fold(facts: Iterable<Fact>): RunState {
@@ -126,7 +127,7 @@ function step(state: RunState, fact: Fact): void {
 }
 
 function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
-  delete lane.effect;
+  lane.effect = undefined;
   lane.branch = fact.branch;
   if (fact.conflict !== undefined) {
     // Still owed: it is tried again once a person has looked and reopened the run.
@@ -134,7 +135,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
     if (fact.conflictReason !== undefined) lane.conflictReason = fact.conflictReason;
     return;
   }
-  if (lane.handOver?.tree === fact.tree) delete lane.handOver;
+  if (lane.handOver?.tree === fact.tree) lane.handOver = undefined;
   lane.acceptedTree = fact.tree;
   if (fact.commit !== null) lane.lastCommit = fact.commit;
 }
@@ -153,8 +154,8 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
     lane.errorsInRow = 0;
     lane.limitsInRow = 0;
     lane.track = emptyTrack(lane.track);
-    delete lane.conflict;
-    delete lane.conflictReason;
+    lane.conflict = undefined;
+    lane.conflictReason = undefined;
     if (lane.decision?.next === "end") lane.decision = { ...lane.decision, next: "continue" };
   }
 }
@@ -166,9 +167,9 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
   lane.checksTried = new Map();
   lane.remembered = false;
   lane.record = freshRecord(fact.n, fact.elapsed);
-  delete lane.ended;
-  delete lane.change;
-  delete lane.decision;
+  lane.ended = undefined;
+  lane.change = undefined;
+  lane.decision = undefined;
 }
 
 function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">): void {
@@ -181,7 +182,7 @@ function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">)
   lane.open = { fact };
   lane.record.turns += 1;
   if (lane.session?.ref !== fact.session.ref) {
-    lane.session = { ref: fact.session.ref, turns: 0, contextTokens: 0, lastMessageId: null };
+    lane.session = { ref: fact.session.ref, turns: 0, contextTokens: 0, lastMessageId: null, memos: undefined };
   }
 }
 
@@ -192,7 +193,7 @@ const isSound = (outcome: TurnOutcome): boolean =>
 function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
   const session = lane.session;
   if (fact.usage.requests > 0 && lane.open !== undefined) heardHooks(state, lane.open.fact);
-  delete lane.open;
+  lane.open = undefined;
   lane.ended = fact;
   lane.lastText = fact.text;
   addUsage(state.spent, fact);
@@ -204,12 +205,11 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
     session.contextTokens = fact.contextTokens ?? session.contextTokens;
     session.lastMessageId = fact.messageId ?? session.lastMessageId;
     // Unknown where nobody saw its end: then it is shown again.
-    if (fact.memos === undefined) delete session.memos;
-    else session.memos = fact.memos;
-    delete lane.stale;
+    session.memos = fact.memos;
+    lane.stale = undefined;
   }
   // A session that never reached the model may not exist on the agent's side: it cannot be continued.
-  if (session !== undefined && session.turns === 0) delete lane.session;
+  if (session !== undefined && session.turns === 0) lane.session = undefined;
   if (fact.outcome.is === "failed" && fact.outcome.kind === "context") lane.stale = { why: "its context was full" };
   if (isSound(fact.outcome)) {
     lane.errorsInRow = 0;
@@ -228,6 +228,8 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 }
 
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
+  if (fact.flagged !== undefined)
+    state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
   const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {
@@ -322,8 +324,8 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
 }
 
 function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
-  delete lane.effect;
-  delete lane.restoreTo;
+  lane.effect = undefined;
+  lane.restoreTo = undefined;
   lane.salvages += 1;
   // A session that is to be left anyway is not gone back in.
   const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;

@@ -8,6 +8,7 @@ import { claimOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { hashesOf, readMemos } from "./perform-memos.ts";
 import { composePrompt } from "./compose-prompt.ts";
+import { notWhole, promptBlob } from "./prompt.ts";
 import { requested } from "./perform-people.ts";
 import { MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
@@ -23,7 +24,7 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
   const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   const directives = pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
-  const { hash, bytes } = await ports.blobs.put(prompt.text);
+  const { hash } = await ports.blobs.put(promptBlob(prompt));
   // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
   // the prompt is made again without them.
   const isWanted = (): boolean =>
@@ -40,7 +41,7 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
     attempt,
     session,
     model: state.model ?? null,
-    prompt: { blob: hash, bytes, parts: prompt.parts },
+    prompt: { blob: hash, bytes: Buffer.byteLength(prompt.text), cut: notWhole(prompt.parts) },
     reserve: { usd: cap.usd, tokens: cap.tokens },
     directives,
   };
@@ -120,7 +121,7 @@ async function stream(it: Streamed): Promise<void> {
     it.finish();
     if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
   }
-  const durationMs = ports.clock.mono() - startedMono;
+  const durationMs = Math.ceil(ports.clock.mono() - startedMono);
   const memos = hashesOf(await readMemos(spec, ports.workspace));
   const about = { durationMs, repeatedCalls: seen.repeated(), foundOut: false, ...memos };
   await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);

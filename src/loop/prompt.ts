@@ -2,14 +2,44 @@
  * What goes into a prompt: parts under a cap each and one for the whole, with a list of what was included and what was
  * left out.
  */
-import type { FactOf } from "../events.ts";
 import type { PromptPart, TurnAction } from "./actions.ts";
 import type { Judgement, LaneState } from "./state.ts";
 
 /** Enough for the words of people at their longest and every other part at its cap. */
 export const MAX_PROMPT_BYTES = 640 * 1024;
 
-export type Manifest = FactOf<"turn-start">["prompt"]["parts"];
+interface Listed {
+  name: string;
+  bytes: number;
+  /** Bytes left out because of a cap; 0 means whole. */
+  cut: number;
+  included: boolean;
+  /** Why it was left out. */
+  why?: string;
+}
+export type Manifest = Listed[];
+
+export interface ComposedPrompt {
+  text: string;
+  parts: Manifest;
+}
+
+const BLOB_VERSION = 1;
+
+/**
+ * As it is kept: a line of JSON with the parts, then the text as it was sent. Not one JSON text: the masking of secrets
+ * sees the prompt's own characters then.
+ */
+export const promptBlob = ({ text, parts }: ComposedPrompt): string =>
+  `${JSON.stringify({ v: BLOB_VERSION, parts })}\n${text}`;
+
+export function readPromptBlob(kept: string): ComposedPrompt {
+  const end = kept.indexOf("\n");
+  const { parts } = JSON.parse(kept.slice(0, end)) as { parts: Manifest };
+  return { text: kept.slice(end + 1), parts };
+}
+
+export const notWhole = (parts: Manifest): string[] => parts.filter(({ cut }) => cut > 0).map(({ name }) => name);
 
 /** Cuts at a character border and says so in the text; never longer than `capBytes`. */
 export function capText(text: string, capBytes: number): { text: string; cut: number } {
@@ -23,10 +53,7 @@ export function capText(text: string, capBytes: number): { text: string; cut: nu
 }
 
 /** Parts come most important first: when the whole is too long, the last ones are left out first. */
-export function joinParts(
-  parts: readonly PromptPart[],
-  maxBytes = MAX_PROMPT_BYTES,
-): { text: string; parts: Manifest } {
+export function joinParts(parts: readonly PromptPart[], maxBytes = MAX_PROMPT_BYTES): ComposedPrompt {
   const manifest: Manifest = [];
   const texts: string[] = [];
   let left = maxBytes;

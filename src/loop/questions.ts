@@ -59,6 +59,10 @@ export function recordAnswer(state: RunState, fact: FactOf<"human-answered">): v
 export const openQuestions = (state: RunState): QuestionState[] =>
   [...state.questions.values()].filter(({ answer }) => answer === undefined);
 
+/** Those that an answer can still reach: without a driver, what was asked inside a turn ended with it. */
+export const answerable = (state: RunState, { driven }: { driven: boolean }): QuestionState[] =>
+  openQuestions(state).filter(({ turn }) => driven || turn === null);
+
 /** Those that keep the run from going on. */
 export const heldQuestions = (state: RunState): QuestionState[] =>
   openQuestions(state).filter(({ turn }) => turn === null);

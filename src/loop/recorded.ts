@@ -8,7 +8,7 @@ export function recorded(
   taken: Taken,
   about: { lane: string; iteration: number; n: number; by: "agent" | "user" },
 ): NewFact {
-  const { commit, tree, judged, files, fileCount, added, removed, warnings, refused } = taken;
+  const { commit, tree, judged, files, fileCount, added, removed, warnings, flagged, refused } = taken;
   const { lane, iteration, n, by } = about;
   return {
     type: "change-recorded",
@@ -24,6 +24,8 @@ export function recorded(
     added,
     removed,
     warnings,
+    // What a person changes is theirs to know.
+    ...(flagged.length === 0 || by === "user" ? {} : { flagged }),
     ...(refused === undefined ? {} : { refused }),
   };
 }

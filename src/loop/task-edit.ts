@@ -60,9 +60,11 @@ function mark(text: string, { edit, known }: { edit: MarkEdit; known: readonly T
   const before = known.find(({ id }) => id === edit.task);
   const found = tasks.find(({ id }) => id === edit.task);
   if (edit.as === "removed") {
-    const name = quoted((before ?? found)?.text ?? edit.task);
+    const meant = before ?? found;
+    // The last of those that say the same has a lower number since one of the others was removed.
+    if (meant === undefined) return refused(text, "there is no such task any more");
     const isGone = found === undefined || times(tasks, edit.task) < times(known, edit.task);
-    return { text: isGone ? text : withoutTask(text, found.at), how: `removed: ${name}`, refused: false };
+    return { text: isGone ? text : withoutTask(text, found.at), how: `removed: ${quoted(meant.text)}`, refused: false };
   }
   const how = `${edit.as === "todo" ? "to do again" : edit.as}: ${quoted((found ?? before)?.text ?? edit.task)}`;
   if (found !== undefined) return { text: marked(text, { task: found, as: edit.as, tasks }), how, refused: false };
@@ -76,6 +78,8 @@ function marked(
   text: string,
   { task, as, tasks }: { task: PlacedTask; as: "done" | "skipped" | "todo"; tasks: readonly PlacedTask[] },
 ): string {
-  const below = tasks.filter(({ at, is }) => at.from > task.at.from && at.from < task.at.to && is !== "skipped");
+  const after = tasks.slice(tasks.indexOf(task) + 1);
+  const end = after.findIndex(({ depth }) => depth <= task.depth);
+  const below = after.slice(0, end < 0 ? after.length : end).filter(({ is }) => is !== "skipped");
   return [task, ...(as === "done" ? below : [])].reduce((so, { at }) => withMark(so, { at, is: as }), text);
 }

@@ -48,6 +48,29 @@ describe("a task list", () => {
     ]);
   });
 
+  it("is not cut short by a comment's beginning in inline code or in the words of a task, nor by odd line separators", () => {
+    const text = "- [ ] handle `<!--`\n- [ ] b <!-- c\n- [ ] d\u2028e\nsee ``a ` <!--`` there\n- [ ] f\n";
+    expect(brief(text)).toEqual(["0 todo handle `<!--`", "0 todo b <!-- c", "0 todo d\u2028e", "0 todo f"]);
+    expect(brief("`code` <!-- hidden\n- [ ] a\n-->\n- [ ] b\n")).toEqual(["0 todo b"]);
+  });
+
+  it("leaves a sibling that is indented by one column alone, whatever is done to the task above it", () => {
+    const text = "- [ ] one\n - [ ] two\n- [ ] three\n";
+    expect(edit(text, "removed", "one")).toBe(" - [ ] two\n- [ ] three\n");
+    expect(edit(text, "done", "one")).toBe("- [x] one\n - [ ] two\n- [ ] three\n");
+  });
+
+  it("refuses to remove the last of several that say the same once another was removed, instead of saying it did", () => {
+    const text = "- [ ] same\n- [ ] same\n";
+    const known = readTasks(text);
+    const [first, last] = known.map(({ id }) => ({ kind: "task-mark" as const, as: "removed" as const, task: id }));
+    if (first === undefined || last === undefined) throw new Error("two tasks");
+    const once = editTasks(text, { edit: first, known });
+    expect(once).toMatchObject({ text: "- [ ] same\n", refused: false });
+    const twice = editTasks(once.text, { edit: last, known: readTasks(once.text) });
+    expect(twice).toEqual({ text: once.text, how: "not done: there is no such task any more", refused: true });
+  });
+
   it("knows a task by what it says, not by where it stands; one said twice has two ids", () => {
     const ids = readTasks(MIXED).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -27,7 +27,8 @@ interface Place {
 }
 export type PlacedTask = Task & { is: Mark; at: Place };
 
-const TASK = /^(\uFEFF?)([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+)\[([ xX/-])\][ \t]+(\S.*)$/;
+const TASK = /^(\uFEFF?)([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+)\[([ xX/-])\][ \t]+(\S.*)$/s;
+const BULLET = /^[ \t]*([-*+]|\d{1,9}[.)])[ \t]/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/;
 const MARKS: Readonly<Record<string, Mark>> = { " ": "todo", "/": "doing", x: "done", X: "done", "-": "skipped" };
 const LETTERS: Readonly<Record<Mark, string>> = { todo: " ", doing: "/", done: "x", skipped: "-" };
@@ -101,10 +102,17 @@ function visible(lines: readonly string[]): boolean[] {
       fence = mark;
       return false;
     }
-    const opened = line.lastIndexOf("<!--");
-    isComment = opened >= 0 && !line.includes("-->", opened);
+    isComment = opensComment(line);
     return true;
   });
+}
+
+/** Not inside inline code; and what a task says ends with its line: it never hides the tasks below it. */
+function opensComment(line: string): boolean {
+  if (TASK.test(bare(line))) return false;
+  const words = line.replaceAll(/(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
+  const opened = words.lastIndexOf("<!--");
+  return opened >= 0 && !words.includes("-->", opened);
 }
 
 function endOf(lines: readonly string[], { from, columns }: { from: number; columns: number }): number {
@@ -112,7 +120,7 @@ function endOf(lines: readonly string[], { from, columns }: { from: number; colu
   for (let at = to; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
     if (isBlank(line)) continue;
-    if (columnsOf(line) <= columns) break;
+    if (columnsOf(line) < columns + (BULLET.test(line) ? MIN_SUBTASK_COLUMNS : 1)) break;
     to = at + 1;
   }
   return to;

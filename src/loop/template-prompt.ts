@@ -3,7 +3,7 @@
  * left out and listed, but never the words of people or what was done to the files: these stand above it.
  */
 import type { PromptPart } from "./actions.ts";
-import { capText, MAX_PROMPT_BYTES, whyNot, type Manifest } from "./prompt.ts";
+import { capText, MAX_PROMPT_BYTES, whyNot, type ComposedPrompt, type Manifest } from "./prompt.ts";
 import { fill, usesOf } from "./template.ts";
 
 /** A part's name as a variable. */
@@ -21,7 +21,7 @@ type Entry = Manifest[number];
 export function fillParts(
   parts: readonly PromptPart[],
   { template, variables, maxBytes = MAX_PROMPT_BYTES }: Filling,
-): { text: string; parts: Manifest } {
+): ComposedPrompt {
   const uses = new Map<string, number>();
   for (const { name } of usesOf(template)) uses.set(name, (uses.get(name) ?? 0) + 1);
   const places = new Set(parts.map(({ name }) => variableOf(name)));

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
+import { fault } from "./faults.ts";
 import { bwrapWords, type Inside } from "./fence/bwrap.ts";
 import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group, type Groups } from "./fence/groups.ts";
@@ -65,7 +66,7 @@ interface Opening {
   places: readonly Place[];
 }
 
-/** undefined when bubblewrap is missing or may not make namespaces here. */
+/** undefined when bubblewrap is missing or may not make namespaces here. Rejects when the machine cannot start it now. */
 export async function bwrapFence({ run, places }: Opening): Promise<Fence | undefined> {
   const programs = { bwrap: programAt("bwrap"), prlimit: programAt("prlimit"), nsenter: programAt("nsenter") };
   const { bwrap, prlimit, nsenter } = programs;
@@ -74,12 +75,13 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   const isRoot = process.getuid?.() === 0;
   const keeper = isRoot && nsenter !== undefined ? await openKeeper(places, { uid: uidOf(run), nsenter }) : undefined;
   const filter = seccompFilter();
-  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
-  const file = join(folder, "seccomp.bpf");
-  if (filter !== undefined) writeFileSync(file, filter, { mode: 0o600 });
+  const kept = filter === undefined ? undefined : keepOpen(filter);
+  let isOpen = true;
   const close = (): void => {
     keeper?.close();
-    rmSync(folder, { recursive: true, force: true });
+    // A number is given out again: it must not be closed twice.
+    if (kept !== undefined && isOpen) closeSync(kept);
+    isOpen = false;
   };
   const identity = innerIdentity();
   const parts = {
@@ -88,7 +90,8 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     keeper,
     identity,
     system: systemPlaces(),
-    filter: filter === undefined ? undefined : file,
+    // Opened anew for every process: each reads it from its beginning.
+    filter: kept === undefined ? undefined : `/proc/self/fd/${kept}`,
   };
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
@@ -99,10 +102,27 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
       ...wrapper({ ...parts, groups }),
       close: () => (close(), groups?.sweep()),
     };
-    if (works(fence)) return fence;
+    try {
+      if (works(fence)) return fence;
+    } catch (error) {
+      fence.close();
+      throw error;
+    }
   }
   close();
   return undefined;
+}
+
+/** A file without a name: nothing of it is left, however this process ends. */
+function keepOpen(bytes: Uint8Array): number {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
+  try {
+    const file = join(folder, "seccomp.bpf");
+    writeFileSync(file, bytes, { mode: 0o600 });
+    return openSync(file, "r");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 interface Parts {
@@ -193,17 +213,21 @@ function levelOf({
 }
 
 /** Tried for real: a distribution may forbid user namespaces, a container may lack the rights. */
-function works(fence: Fence): boolean {
+export function works(fence: Fence): boolean {
   const limits = { memoryBytes: 1024 ** 3, processes: 4_096, fileBytes: 1024 ** 2 };
   const inside: Inside = { cwd: "/", places: [], hidden: [], network: "none", limits };
   const { command, args, fds, held } = fence.wrap("true", [], inside);
   try {
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
+    fault("spawn");
     const tried = spawnSync(command, args, {
       stdio: ["ignore", "ignore", "ignore", ...fds],
       env,
       timeout: PROBE_LIMIT_MS,
     });
+    const code = (tried.error as NodeJS.ErrnoException | undefined)?.code;
+    // The machine could not start it now; that says nothing of the fence, and a weaker one must not take its place.
+    if (tried.error !== undefined && code !== "ENOENT" && code !== "ETIMEDOUT") throw tried.error;
     return tried.status === 0;
   } finally {
     for (const fd of fds) closeSync(fd);

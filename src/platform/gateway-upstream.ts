@@ -1,4 +1,5 @@
 /** The gateway's way to the model: http or https, through the user's proxy, on connections that are kept. */
+import type * as Http from "node:http";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestOptions } from "node:http";
 import type { SecureContext } from "node:tls";
 
@@ -56,12 +57,18 @@ export function endToEnd(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(kept);
 }
 
+/**
+ * `node:http` as CommonJS has it. As an ES module every export is read once, among them WebSocket, and with that all of
+ * fetch's code is loaded, which nobody here uses: 12 MB and tens of milliseconds before the agent can start.
+ */
+export const plainHttp = (): typeof Http => process.getBuiltinModule("node:http");
+
 export async function openUpstream({ upstream, environment }: UpstreamOptions): Promise<Upstream> {
   const base = new URL(upstream);
   const { protocol, port } = base;
   const hostname = base.hostname.replace(/^\[|\]$/g, "");
   const root = base.pathname.replace(/\/$/, "");
-  const module = protocol === "https:" ? await import("node:https") : await import("node:http");
+  const module = protocol === "https:" ? await import("node:https") : plainHttp();
   const { Agent, request } = module;
   const options = { keepAlive: true, proxyEnv: { ...environment } };
   let agent = new Agent(options);

@@ -8,7 +8,7 @@ import { chmodSync, rmSync, statSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
-import { endToEnd, openUpstream, type Upstream } from "./gateway-upstream.ts";
+import { endToEnd, openUpstream, plainHttp, type Upstream } from "./gateway-upstream.ts";
 
 /** Of one request: it is read whole before it leaves. Model APIs take 32 MB at most. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
@@ -56,7 +56,8 @@ export interface Gateway {
 }
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const [{ createServer }, model] = await Promise.all([import("node:http"), openUpstream(options)]);
+  const { createServer } = plainHttp();
+  const model = await openUpstream(options);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const reading = { bytes: 0 };
   const server = createServer((request, response) => {

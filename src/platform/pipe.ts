@@ -43,7 +43,8 @@ async function makePipe(): Promise<Pipe | undefined> {
     folder = mkdtempSync(join(tmpdir(), "pawl-pipe-"));
     const path = join(folder, "pipe");
     fault("spawn");
-    const child = spawn(MKFIFO, ["-m", "600", path], { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
+    // Inside a fence it may be another uid that opens /dev/stderr; nobody else can come by the name.
+    const child = spawn(MKFIFO, ["-m", "622", path], { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
     const [code] = (await once(child, "exit")) as [number | null];
     if (code !== 0) return undefined;
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

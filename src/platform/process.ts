@@ -68,7 +68,7 @@ export interface ProcessRecord {
 type Stdio = Extract<StdioOptions, readonly unknown[]>;
 
 /** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
-export type Confine = (command: string, args: readonly string[]) => Wrapped;
+export type Confine = (command: string, args: readonly string[], variables?: readonly string[]) => Wrapped;
 
 /** What the loader and the shells of a fence's own programs act on, which run outside it. */
 const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_)/;
@@ -91,7 +91,16 @@ export function start(
   const outer = Object.fromEntries(variables.filter(([name]) => !FOR_LOADERS.test(name)));
   const [first, ...rest]: [string, ...string[]] =
     late.length === 0 ? [command, ...args] : ["/bin/sh", "-c", EXPORT, "pawl-fence", ...late, "--", command, ...args];
-  const { command: program, args: words, fds, held } = confine(first, rest);
+  const {
+    command: program,
+    args: words,
+    fds,
+    held,
+  } = confine(
+    first,
+    rest,
+    variables.map(([name]) => name),
+  );
   try {
     const stdio: Stdio = options.stdio.concat(fds);
     return { child: spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true }), held };
@@ -110,7 +119,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const startedAt = performance.now();
   const tag = randomUUID();
   const { child, held, streams, startError } = await startChild(request, { tag });
-  if (child === undefined) return { ...record, startError, durationMs: performance.now() - startedAt };
+  if (child === undefined) return { ...record, startError, durationMs: Math.ceil(performance.now() - startedAt) };
 
   const output = readOutput(streams, request);
   const exited = once(child, "exit");
@@ -134,7 +143,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     signal: child.signalCode,
     timedOut: end === "total" || end === "idle" ? end : null,
     aborted: end === "abort",
-    durationMs: performance.now() - startedAt,
+    durationMs: Math.ceil(performance.now() - startedAt),
     outputBytes: output.bytes(),
   };
 }

@@ -25,6 +25,18 @@ export function readTextFile(path: string, about: About): string {
   }
 }
 
+/** All of standard input, or as much as shows that it is too long. */
+export async function readTextStdin(about: About): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > about.maxBytes) break;
+  }
+  return textOf(Buffer.concat(chunks), { ...about, path: "stdin" });
+}
+
 function readUpTo(fd: number, maxBytes: number): Buffer {
   const buffer = Buffer.alloc(maxBytes);
   let done = 0;
@@ -34,7 +46,7 @@ function readUpTo(fd: number, maxBytes: number): Buffer {
 }
 
 /** Refuses what is too long, empty or no text. */
-export function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: string }): string {
+function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: string }): string {
   if (bytes.length > maxBytes) {
     throw new UsageError(`${what} has more than ${maxBytes} bytes (${path})`, {
       hint: "put the details into a file of the repository and name it",

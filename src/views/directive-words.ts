@@ -4,6 +4,9 @@ import { oneLine } from "./plain.ts";
 
 const MAX_TEXT_CHARS = 100;
 
+/** Which task it is, an id does not tell a person; the receipt does. */
+const MARKINGS = { done: "tick", skipped: "skip", todo: "put back", removed: "remove" } as const;
+
 export type ReceiptState = "queued" | "delivered" | "acknowledged";
 
 export function directiveWords(directive: Directive): string {
@@ -15,7 +18,7 @@ export function directiveWords(directive: Directive): string {
     case "task-add":
       return `add task "${oneLine(directive.text, { max: MAX_TEXT_CHARS })}"`;
     case "task-mark":
-      return `task ${oneLine(directive.task ?? "(current)", { max: MAX_TEXT_CHARS })} ${directive.as}`;
+      return `${MARKINGS[directive.as]} ${directive.task === undefined ? "the current task" : "a task"}`;
     case "interrupt":
     case "pause":
     case "resume":

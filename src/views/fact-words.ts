@@ -2,6 +2,7 @@
 import type { Claim, Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
 const SHORT_OID_CHARS = 10;
@@ -29,7 +30,7 @@ export function factWords(fact: Fact): string | undefined {
     case "iteration-start":
       return `iteration ${fact.n}`;
     case "turn-start": {
-      const left = fact.prompt.parts.filter((part) => part.cut > 0).map((part) => part.name);
+      const left = fact.prompt.cut;
       const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
       return `turn ${fact.turn}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
     }
@@ -38,7 +39,7 @@ export function factWords(fact: Fact): string | undefined {
     case "turn-end":
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
-      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
@@ -79,6 +80,11 @@ export function factWords(fact: Fact): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** For a change that programs outside the fence would act on. */
+export function flaggedWords(flagged: readonly string[] = []): string[] {
+  return flagged.length === 0 ? [] : [`runs on your machine later, look at it first: ${flagged.join(", ")}`];
 }
 
 export function claimWords(claim: Claim | null): string {
@@ -136,5 +142,7 @@ export function usageWords(usage: Usage): string {
 }
 
 function toolWords(tools: readonly [string, number][]): string {
-  return tools.length === 0 ? "no tools" : tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+  return tools.length === 0
+    ? "no tools"
+    : tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
 }

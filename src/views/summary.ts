@@ -6,6 +6,7 @@ import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf } from "./criteria.ts";
 import { verdictWords } from "./fact-words.ts";
+import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
 import { answerCommand } from "./question-words.ts";
@@ -15,6 +16,7 @@ const SHORT_OID_CHARS = 10;
 const LABEL_CHARS = 12;
 const MAX_OPEN_TASKS = 5;
 const MAX_SUSPICIONS = 10;
+const MAX_FLAGGED = 20;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
 export interface DiffStat {
@@ -63,12 +65,21 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
-    ["isolation", "unfenced: the agent and the checks ran with your rights"],
+    ...flaggedRows(state),
+    ["isolation", fenceWords(spec.fence, { tense: "then" })],
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+/** What no fence can hold: it acts later, when somebody uses the branch. */
+function flaggedRows({ flagged = [] }: RunState): [string, string][] {
+  if (flagged.length === 0) return [];
+  const more = flagged.length > MAX_FLAGGED ? ` and ${flagged.length - MAX_FLAGGED} more` : "";
+  const shown = flagged.slice(0, MAX_FLAGGED).map(short).join(", ");
+  return [["look at", `${shown}${more}: programs on your machine act on these; read them before you use the branch`]];
 }
 
 function taskRows(state: RunState): [string, string][] {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { iterationFacts, laneReady } from "../../test/support/recorded-run.ts";
 import { makeSpec, startFact } from "../../test/support/world.ts";
 import type { Fact, NewFact } from "../events.ts";
@@ -74,6 +74,61 @@ describe("a live run", () => {
     expect(show(factsOf(twoIterations), { colour: true }).text).toContain("\u001b[");
   });
 
+  it("shows life after ten silent seconds, then more rarely, with the last sign of the agent", () => {
+    vi.useFakeTimers({ now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const said = (options: Partial<TerminalOptions>): string[] => {
+      const shown: string[] = [];
+      const facts = factsOf([...laneReady(), ...iterationFacts(1, { prompt: BLOB, log: null, verdict: "fail" })]);
+      const write = (text: string): void => void shown.push(text.trim());
+      const plain = { live: true, colour: false, loudness: "normal", redact: (line: string) => line } as const;
+      const view = terminalView({ ...plain, write, now: () => Date.now(), ...options });
+      const state = fold(facts.slice(0, 1));
+      for (const fact of facts.slice(
+        1,
+        facts.findIndex(({ type }) => type === "turn-end"),
+      )) {
+        apply(state, fact);
+        view.fact(fact, state);
+      }
+      vi.advanceTimersByTime(4_000);
+      view.trace({ at: 0, turn: 1, kind: "thinking", data: { type: "thinking", text: "hm" } });
+      vi.advanceTimersByTime(200_000);
+      view.close();
+      vi.advanceTimersByTime(900_000);
+      return shown.filter((line) => line.includes("still"));
+    };
+    expect(said({})).toEqual([
+      "still in turn 1 of iteration 1, 10 s; last sign of the agent 6.0 s ago",
+      "still in turn 1 of iteration 1, 30 s; last sign of the agent 26 s ago",
+      "still in turn 1 of iteration 1, 1 min 10 s; last sign of the agent 1 min 06 s ago",
+      "still in turn 1 of iteration 1, 2 min 30 s; last sign of the agent 2 min 26 s ago",
+    ]);
+    expect(said({ live: false })).toHaveLength(5);
+    expect(said({ live: false, loudness: "quiet" })).toHaveLength(3);
+    expect(said({ loudness: "quiet" })).toEqual([]);
+  });
+
+  it("shows the past with the time at which it happened, also when it is looked at later", () => {
+    const log = show(factsOf(twoIterations), { live: false, now: () => 86_399_000 })
+      .text.trimEnd()
+      .split("\n");
+    const first = new Date(3_000).toTimeString().slice(0, 8);
+    expect(log[0]).toMatch(new RegExp(`^${first.slice(0, 5)}:0\\d iteration 1`));
+    let text = "";
+    const view = terminalView({
+      write: (more) => (text += more),
+      live: false,
+      colour: false,
+      loudness: "normal",
+      redact: (line) => line,
+      now: () => 86_399_000,
+    });
+    view.trace({ at: 3_000, turn: 1, kind: "text", data: { text: "words" } });
+    view.close();
+    expect(text.startsWith(first)).toBe(true);
+  });
+
   it("shows paths of tools without the directory the agent works in", () => {
     let text = "";
     const write = (more: string): void => void (text += more);
@@ -88,8 +143,10 @@ describe("a live run", () => {
     const input = { file_path: "/r/work/src/a.ts" };
     view.trace({ at: 0, turn: 1, kind: "tool-start", data: { type: "tool-start", id: "1", name: "Read", input } });
     view.trace({ at: 0, turn: 1, kind: "text", data: { type: "text", text: "see /r/work/src/a.ts" } });
+    const call = { type: "tool-start", id: "2", name: "mcp__jira__get_issue", input: { key: "A-1" } };
+    view.trace({ at: 0, turn: 1, kind: "tool-start", data: call });
     view.close();
-    expect(text).toBe("  → Read src/a.ts\n  see /r/work/src/a.ts\n");
+    expect(text).toBe('  → Read src/a.ts\n  see /r/work/src/a.ts\n  → jira/get_issue {"key":"A-1"}\n');
   });
 
   it("shows the agent's stream line by line, without its controls and without secrets", () => {

@@ -1,6 +1,6 @@
 /**
- * A live run on a terminal or in a log: facts and the agent's stream as lines on stderr. Without a terminal every line
- * has its time, and a heartbeat keeps a supervisor from killing a silent job.
+ * A live run on a terminal or in a log: facts and the agent's stream as lines on stderr, and a heartbeat while nothing
+ * comes. Without a terminal every line has its time.
  */
 import { styleText } from "node:util";
 import type { Fact, FactOf } from "../events.ts";
@@ -10,9 +10,10 @@ import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
 import { factWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 import { leftMs, questionText } from "./question-words.ts";
+import { heartbeat } from "./heartbeat.ts";
+import { toolName } from "./tool-name.ts";
 import { traceWords } from "./trace-words.ts";
 
-const HEARTBEAT_MS = 60_000;
 const MAX_LINE_CHARS = 4_000;
 const MAX_REASON_CHARS = 300;
 const MAX_TASK_CHARS = 80;
@@ -40,36 +41,37 @@ export interface TerminalOptions {
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
 export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
-  let lastAt = now();
-  let doing = "starting";
-  const line = (text: string, style?: Style): void => {
-    lastAt = now();
+  const line = (text: string, { at, style }: { at: number; style?: Style | undefined }): void => {
+    beats.heard();
     for (const one of text.split("\n")) {
       const safe = redact(one.length > MAX_LINE_CHARS ? `${one.slice(0, MAX_LINE_CHARS)}…` : one);
       const shown = style !== undefined && colour ? styleText(style, safe, { validateStream: false }) : safe;
-      write(live ? `${shown}\n` : `${timeOfDay(now())} ${shown}\n`);
+      write(live ? `${shown}\n` : `${timeOfDay(at)} ${shown}\n`);
     }
   };
-  const heartbeat = live ? undefined : setInterval(beat, HEARTBEAT_MS);
-  heartbeat?.unref();
-  function beat(): void {
-    if (now() - lastAt >= HEARTBEAT_MS) line(`still ${doing}`);
-  }
+  const beats = heartbeat({
+    say: (words) => line(words, { at: now(), style: "dim" }),
+    now,
+    live,
+    quiet: loudness === "quiet",
+  });
   return {
     fact(fact, state) {
-      doing = doingAfter(fact) ?? doing;
+      beats.fact(fact);
       // Whoever wants silence is told all the same that he is waited for.
       if (loudness === "quiet" && fact.type !== "human-requested") return;
       const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
-      if (told !== undefined) line(told.text, told.style);
+      if (told !== undefined) line(told.text, { at: fact.at, style: told.style });
     },
     trace(traced) {
+      beats.life();
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
       const all = traceWords(traced);
       const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");
-      if (words !== undefined && words !== "") line(indented(words), traced.kind === "text" ? undefined : "dim");
+      if (words !== undefined && words !== "")
+        line(indented(words), { at: traced.at, style: traced.kind === "text" ? undefined : "dim" });
     },
-    close: () => clearInterval(heartbeat),
+    close: () => beats.close(),
   };
 }
 
@@ -93,26 +95,6 @@ interface Told {
 function verbose(fact: Fact): Told | undefined {
   const text = factWords(fact);
   return text === undefined ? undefined : { text: `  ${text}`, style: "dim" };
-}
-
-/** What happens, for a heartbeat. */
-function doingAfter(fact: Fact): string | undefined {
-  switch (fact.type) {
-    case "turn-start":
-      return `in turn ${fact.turn} of iteration ${fact.iteration}`;
-    case "check-start":
-      return `running check ${oneLine(fact.check, { max: MAX_REASON_CHARS })}`;
-    case "wait-start":
-      return `waiting: ${oneLine(fact.reason, { max: MAX_REASON_CHARS })}`;
-    case "human-requested":
-      return `waiting for a person: ${oneLine(fact.text, { max: MAX_REASON_CHARS })}`;
-    case "wait-end":
-    case "turn-end":
-    case "human-answered":
-      return "working";
-    default:
-      return undefined;
-  }
 }
 
 /** undefined: only when everything is asked for. */
@@ -139,7 +121,7 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     case "decision-made":
       return { text: closing(mainLane(state).record, fact), style: "cyan" };
     case "change-recorded":
-      return fact.warnings.length === 0 && fact.refused === undefined
+      return fact.warnings.length === 0 && fact.refused === undefined && fact.flagged === undefined
         ? undefined
         : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-accepted":
@@ -178,7 +160,7 @@ function taskWords({ tasks }: RunState): string {
 
 /** The one line that closes an iteration, and a second where the decision needs words. */
 function closing(record: IterationRecord, { rule, reason }: Pick<FactOf<"decision-made">, "rule" | "reason">): string {
-  const tools = record.tools.map(([name, n]) => `${oneLine(name, { max: 40 })} ×${n}`).join(", ");
+  const tools = record.tools.map(([name, n]) => `${toolName(name, { max: 40 })} ×${n}`).join(", ");
   const files =
     record.files === 0 ? "no change" : `${counted(record.files, "file")} (+${record.added} −${record.removed})`;
   const verdicts = record.verdicts.map(({ check, is }) => `${oneLine(check, { max: 40 })} ${is}`).join(", ");

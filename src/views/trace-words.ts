@@ -1,6 +1,7 @@
 /** A line of the agent's stream for people; what the facts tell anyway has no words here. */
 import type { AgentEvent, TraceLine } from "../ports.ts";
 import { oneLine, plain } from "./plain.ts";
+import { toolName } from "./tool-name.ts";
 
 const MAX_TOOL_CHARS = 160;
 
@@ -18,7 +19,7 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
     case "thinking":
       return `(thinking) ${oneLine(text("text"), { max: MAX_TOOL_CHARS })}`;
     case "tool-start":
-      return `→ ${oneLine(text("name"), { max: MAX_TOOL_CHARS })} ${inputWords(event["input"])}`.trimEnd();
+      return `→ ${toolName(text("name"), { max: MAX_TOOL_CHARS })} ${inputWords(event["input"])}`.trimEnd();
     case "tool-end":
       return `← ${event["ok"] === false ? "failed" : "ok"} ${oneLine(text("output"), { max: MAX_TOOL_CHARS })}`.trimEnd();
     case "retry":

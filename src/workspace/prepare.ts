@@ -25,6 +25,7 @@ import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import { copyIndex } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
+import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
 
 const SHOWN_PATHS = 3;
@@ -80,6 +81,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     intent,
   );
   await watchRefs(lane);
+  watchLater(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));
   await fillFencedGit({ ...lane, prepared });
   return prepared;

@@ -7,6 +7,7 @@ import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import type { Caps } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
+import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
 
 interface About {
@@ -31,7 +32,8 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
     // It has its number like any other: a run that is reopened goes on from it.
     const oid = await commit(lane, { tree: parent.tree, parents, message, at });
     await recordRef(lane, { n, oid });
-    return { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
+    const why = { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
+    return { ...why, flagged: watchLater(lane) };
   }
   const { tree } = taken;
   lane.memory.indexTree = tree;
@@ -47,6 +49,7 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
     tree,
     judged: tree,
     ...counts,
+    flagged: watchLater(lane, numbers.changes),
     warnings: [...first, ...lostRefs, ...taken.warnings, ...nested],
   };
 }
@@ -93,6 +96,7 @@ function refused({ commit, tree }: { commit: string; tree: string }, why: string
     fileCount: 0,
     added: 0,
     removed: 0,
+    flagged: [],
     warnings: [],
     refused: `${why}; the files are untouched on disk`,
   };

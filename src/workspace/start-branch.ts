@@ -33,8 +33,9 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
   // Two runs that were promised the same name would undo each other's work, commit by commit.
   await withLock(lane.layout.lock, async () => {
     if (lane.spec.commit === "branch") refuseElsewhere(lane, branch);
-    if (base.commit !== null)
-      await makeBranch(lane, { branch, to: base.commit, from: lane.spec.commit === "current" ? found.commit : null });
+    // A worktree's branch was made with it; so it is this one's own already, as the current one is.
+    const isOwn = lane.spec.commit === "current" || found.branch === branch;
+    if (base.commit !== null) await makeBranch(lane, { branch, to: base.commit, from: isOwn ? found.commit : null });
     if (lane.spec.commit === "branch") await pointHead(lane, branch);
   });
   if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });

@@ -114,8 +114,8 @@ describe("a file that git cannot take in", () => {
   });
 
   it("and a git that is killed while it is asked: no answer is not taken for one", async () => {
-    putGit((real) => `case "$*" in *HEAD^*) kill -KILL $$;; esac\nexec ${real} "$@"\n`);
-    await expect(inspectRepository(place.repo, place)).rejects.toThrow("git rev-parse failed: SIGKILL");
+    putGit((real) => `case "$*" in *cat-file*) kill -KILL $$;; esac\nexec ${real} "$@"\n`);
+    await expect(inspectRepository(place.repo, place)).rejects.toThrow("git cat-file failed: SIGKILL");
   });
 
   it("for the disk is full is no file's fault: the snapshot fails", async () => {

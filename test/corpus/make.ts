@@ -61,7 +61,7 @@ await put(
     attempt: 1,
     session: { ref: "s-1", mode: "new" },
     model: null,
-    prompt: { blob: blob("a"), bytes: 1234, parts: [{ name: "goal", bytes: 40, cut: 0, included: true }] },
+    prompt: { blob: blob("a"), bytes: 1234, cut: ["notes"] },
     reserve: { usd: 1.5, tokens: null },
     directives: [],
   },

@@ -86,6 +86,7 @@ describe("refused before the start", () => {
       what: "a branch and no commits",
       args: [...RUN, "--no-commit", "--branch", "x"],
       says: /branch x contradicts no commits/,
+      hint: /commit: --no-commit/,
     },
     { what: "a bad branch name", args: [...RUN, "--branch", "a..b"], says: /"a\.\.b" cannot be a branch name/ },
     { what: "two checks of one name", args: [...RUN, "--check", "made=true"], says: /two checks are called made/ },

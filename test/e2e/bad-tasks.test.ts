@@ -22,7 +22,7 @@ beforeAll(async () => {
 it.each([
   [["--tasks"], "there is no task file TASKS.md", "- [ ] make the parser strict"],
   [["--tasks", "EMPTY.md"], "EMPTY.md has no task", "- [ ] make the parser strict"],
-  [["--tasks", "../T.md"], "the task file ../T.md lies outside the repository", "inside"],
+  [["--tasks", "../T.md"], "--tasks must be a file inside the repository", "task"],
   [["--tasks", "LINK.md"], "LINK.md is not a plain file", ""],
   [["--tasks", "BIG.md"], "BIG.md has 200010 bytes; a task file has at most 131072", ""],
   [["--tasks", "MANY.md"], "MANY.md has 501 tasks; at most 500", ""],
@@ -31,7 +31,7 @@ it.each([
     'promise and task-promise are the same word, "COMPLETE"',
     "--task-promise",
   ],
-  [["--promise", "X", "--abort-promise", "X"], 'promise and abort-promise are the same word, "X"', "--abort-promise"],
+  [["--promise", "X", "--abort-promise", " x "], 'promise and abort-promise are the same word, "X"', "--abort-promise"],
   [
     ["--tasks", "T.md", "--abort-promise", "READY_FOR_NEXT_TASK"],
     'abort-promise and task-promise are the same word, "READY_FOR_NEXT_TASK"',
@@ -69,7 +69,7 @@ it("refuses changes of tasks where there are none, and of tasks that there are n
     [["add", "  "], "no text for the task"],
     [["add", "one", "two", "three"], "put a text of several words in quotes"],
     [["add", "x".repeat(2_001)], "at most 2000"],
-    [["remove"], "missing required argument"],
+    [["remove"], "something is missing"],
     [["todo", "r-1"], "which task?"],
   ] as const) {
     const result = await place.pawl("tasks", ...words);

@@ -13,7 +13,7 @@ it("fails, is caught with a false claim, and ends verified; the real agent wrote
   try {
     expect(stdout).toMatch(/^verified pawl\/\S+\n$/);
     expect(code).toBe(0);
-    for (const words of ["its model is a script", "tests: FAIL", "claim-refused", "tests: pass", "unfenced"]) {
+    for (const words of ["its model is a script", "tests: FAIL", "claim-refused", "tests: pass", "fenced: bwrap"]) {
       expect(stderr).toContain(words);
     }
     expect(readFileSync(join(repository, "slug.js"), "utf8")).toContain(".trim()");

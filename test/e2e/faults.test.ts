@@ -27,6 +27,22 @@ describe("a fault at", () => {
   );
 });
 
+describe("a fault of a fenced run at", () => {
+  it.each([
+    ["spawn", "kill", 8],
+    ["spawn", "EAGAIN", 9],
+    ["spawn", "kill-after", 11],
+  ])(
+    "%s (%s), every %i-th: the same, also where the fence itself cannot be started (F1, F6)",
+    async (point, how, step) => {
+      const { points, wrongs } = await faultEvery(point, how, { step, fence: "bwrap" });
+      expect(wrongs).toEqual([]);
+      expect(points).toBeGreaterThan(2);
+    },
+    LIMIT_MS,
+  );
+});
+
 describe("a full disk", () => {
   it.skipIf(process.getuid?.() !== 0)(
     "ends with exit 5 and one clear line, and goes on where it was once there is room (F6)",

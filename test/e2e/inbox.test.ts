@@ -32,6 +32,8 @@ it("refuses what cannot be meant, in a line, with nothing queued", async () => {
     [["steer", RUN], "nothing to say"],
     [["steer", "two", "words", "more"], "too many words"],
     [["steer", "x".repeat(65_537)], "65537 bytes"],
+    [["steer", "--file", "/dev/zero"], "more than 65536 bytes"],
+    [["steer", "--file", "/bin/sh"], "the text"],
     [["steer", "--wait", "text"], "--wait takes seconds"],
     [["steer", "--now", "--next", "x"], "contradicts"],
     [["model", RUN], "which model?"],

@@ -86,8 +86,10 @@ describe.concurrent("the user's and the repository's settings for Claude Code", 
   );
 });
 
+// Without a fence: what is left of an agent outlives its driver only there, and finds the gateway on loopback.
 it("keeps the key out of the agent's process and tools, and an agent without a driver away from the model", async () => {
   const place = await cliPlace({
+    env: { PAWL_FENCE: "none" },
     script: byIteration({
       1: [
         bash('env > env.txt; tr "\\0" "\\n" < /proc/$PPID/environ > environ.txt; touch here'),

@@ -134,13 +134,14 @@ describe("told as it is", () => {
     expect(place.repository.git("show", "late:late.txt")).toBe("late");
   });
 
+  const destroy = byIteration({
+    1: [bash("git branch -D mine; printf wrong > made.txt"), { text: "one" }],
+    2: [bash("rm -rf .git .git/*; printf right > made.txt"), { text: CLAIM }],
+  });
+
   it("a repository that the agent deleted, and a branch of the user's that it deleted", async () => {
-    const place = await cliPlace({
-      script: byIteration({
-        1: [bash("git branch -D mine; printf wrong > made.txt"), { text: "one" }],
-        2: [bash("rm -rf .git; printf right > made.txt"), { text: CLAIM }],
-      }),
-    });
+    // Without a fence: inside one the user's repository is out of reach.
+    const place = await cliPlace({ script: destroy, env: { PAWL_FENCE: "none" } });
     const oid = place.repository.git("rev-parse", "HEAD");
     place.repository.git("branch", "mine");
     const result = await place.pawl("run", "make it", ...CHECK, "--json");
@@ -155,5 +156,17 @@ describe("told as it is", () => {
       rule: "hand-over-refused",
       reason: `${git} was deleted; the work is kept as salvage/conflict-2`,
     });
+  });
+
+  it("nothing, where a fence kept the user's repository out of the reach of an agent that deletes it", async () => {
+    const place = await cliPlace({ script: destroy });
+    place.repository.git("branch", "mine");
+    const before = place.repository.git("for-each-ref", "refs/heads/mine", "refs/heads/main");
+    const result = await place.pawl("run", "make it", ...CHECK, "--json");
+    expect(result.code).toBe(0);
+    expect(result.of("change-recorded").flatMap(({ warnings }) => warnings)).toEqual([]);
+    expect(place.repository.git("for-each-ref", "refs/heads/mine", "refs/heads/main")).toBe(before);
+    expect(place.repository.git("show", "pawl/make-it:made.txt")).toBe("right");
+    expect(place.repository.git("status", "--porcelain")).toBe("");
   });
 });

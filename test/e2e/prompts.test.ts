@@ -10,15 +10,11 @@ import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 interface Shown {
-  prompts: { turn: number; text: string }[];
-  turns: { start: FactOf<"turn-start"> }[];
+  prompts: { turn: number; text: string; parts: { name: string; included: boolean }[] }[];
 }
-async function shown(
-  { pawl }: CliPlace,
-  iteration: number,
-): Promise<{ text: string; parts: Shown["turns"][0]["start"]["prompt"]["parts"] }> {
+async function shown({ pawl }: CliPlace, iteration: number): Promise<Shown["prompts"][0]> {
   const view = JSON.parse((await pawl("show", "--prompt", "-i", String(iteration), "--json")).stdout) as Shown;
-  return { text: view.prompts.at(-1)?.text ?? "", parts: view.turns.at(-1)?.start.prompt.parts ?? [] };
+  return view.prompts.at(-1) ?? { turn: 0, text: "", parts: [] };
 }
 const partNames = (parts: readonly { name: string; included: boolean }[]): string[] =>
   parts.filter(({ included }) => included).map(({ name }) => name);

@@ -195,7 +195,8 @@ describe("a run that is stuck", () => {
 it("a check that cannot judge is tried again when a person says so", async () => {
   const place = await cliPlace({
     script: byIteration({ 1: [bash("echo right > work.txt"), { text: CLAIM }] }),
-    env: { PAWL_QUESTIONS: "ask" },
+    // Without a fence: the check looks for a file outside its tree.
+    env: { PAWL_QUESTIONS: "ask", PAWL_FENCE: "none" },
   });
   const gate = join(tempDir("gate"), "open");
   const check = `test -e ${gate} || { echo 'pawl-check: judge: not found' >&2; exit 127; }`;

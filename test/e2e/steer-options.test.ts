@@ -2,13 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
-import { tempDir, waitFor } from "../support/temp.ts";
+import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
+import { waitFor } from "../support/temp.ts";
 
-const GATES = tempDir("gates");
 const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
-const heldBy = (gate: string) => bash(`while [ ! -e ${join(GATES, gate)} ]; do sleep 0.05; done`);
-const open = (gate: string): void => writeFileSync(join(GATES, gate), "");
+/** Held by a file that git ignores, in the one place that both see. */
+const heldBy = (gate: string) => bash(`while [ ! -e ${GATE}${gate} ]; do sleep 0.05; done`);
 
 it("lists what was said, takes back what is not on its way, and says only-now into the running turn or not at all", async () => {
   const place = await cliPlace({
@@ -17,6 +16,7 @@ it("lists what was said, takes back what is not on its way, and says only-now in
       2: [heldBy("two"), bash("echo right > work.txt"), { text: CLAIM }],
     }),
   });
+  const open = (gate: string): void => writeFileSync(join(place.repository.path, `${GATE}${gate}`), "");
   const driver = place.start(["run", "write work.txt", "--check", "grep -q right work.txt"]);
   await waitFor(() => driver.stderr().includes("→ Bash"), { what: "the first tool call" });
   const receipt = async (...args: string[]): Promise<unknown> =>

@@ -8,16 +8,16 @@ import { expect, it, onTestFinished } from "vitest";
 import { openState, type State } from "../../src/compose.ts";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { LoggedRequest } from "../../src/standin/request-log.ts";
-import { byIteration, CLAIM, cliPlace, type CliPlace, type RunningCli } from "../support/cli.ts";
-import { tempDir, waitFor } from "../support/temp.ts";
+import { byIteration, CLAIM, cliPlace, GATE, type CliPlace, type RunningCli } from "../support/cli.ts";
+import { waitFor } from "../support/temp.ts";
 
-const GATES = tempDir("gates");
-/** Ends when the test opens the gate. */
+/** Ends when the test opens the gate: a file that git ignores, in the one place that both see. */
 const heldBy = (gate: string): Record<string, unknown> =>
   bash(
-    `node -e "const fs=require('fs');const t=setInterval(()=>{if(fs.existsSync('${join(GATES, gate)}'))clearInterval(t)},20)"`,
+    `node -e "const fs=require('fs');const t=setInterval(()=>{if(fs.existsSync('${GATE}${gate}'))clearInterval(t)},20)"`,
   );
-const open = (gate: string): void => writeFileSync(join(GATES, gate), "");
+const open = ({ repository }: CliPlace, gate: string): void =>
+  writeFileSync(join(repository.path, `${GATE}${gate}`), "");
 const write = (text: string): Record<string, unknown> =>
   bash(`node -e "require('fs').writeFileSync('work.txt','${text}')"`);
 
@@ -92,7 +92,7 @@ it("says words into a running tool call: delivered once, acknowledged, and the l
   await toolRuns(1);
   const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
   await fact("directive-received");
-  open("row23");
+  open(place, "row23");
   const told = await steer.done;
   expect(told.stderr).toContain("say now");
   expect(JSON.parse(told.stdout)).toMatchObject({ id: "d1", receipt: "acknowledged", how: "into the running turn 1" });
@@ -135,7 +135,7 @@ it("takes words for the next prompt, another model and other limits during a liv
       { id: "d3", receipt: "delivered" },
     ],
   });
-  open("three");
+  open(place, "three");
   const delivered = await fact("directive-delivered", ({ id }) => id === "d1");
   expect(delivered).toMatchObject({ how: "in the prompt of turn 2", turn: 2 });
   expect((await running.done).code).toBe(0);
@@ -163,7 +163,7 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
   await toolRuns(1);
   expect((await place.pawl("pause", "--wait")).stdout).toBe("d1 delivered (no new turn starts)\n");
   expect((await place.pawl("status")).stdout).toContain("pausing after it");
-  open("pause");
+  open(place, "pause");
   await fact("decision-made", ({ iteration }) => iteration === 1);
   await waitFor(async () => (await place.pawl("status")).stdout.match(/^state +paused$/m) !== null, { what: "paused" });
   expect((await facts()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
@@ -180,7 +180,7 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
   await toolRuns(3);
   expect((await place.pawl("stop", "--wait")).stdout).toBe("d4 delivered (stopping after this iteration)\n");
   expect((await place.pawl("status")).stdout).toContain("stopping after it");
-  open("stop");
+  open(place, "stop");
   const ended = await running.done;
   expect(ended.code).toBe(1);
   expect(ended.of("run-end")[0]?.outcome).toMatchObject({ is: "stopped", rule: "directive:stop-after" });

@@ -43,7 +43,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   expect(readFileSync(join(place.repository.path, "TASKS.md"), "utf8")).not.toContain("four");
   const listed = await place.pawl("tasks", "list");
   expect(listed.stdout).toMatch(/^1 +\[ \] one +current, 1 iteration$/m);
-  first.open();
+  first.open(place);
 
   await fact("turn-start", ({ iteration }) => iteration === 4);
   await toolRuns(4);
@@ -52,7 +52,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   expect(status.stdout).toContain("task “two” was ticked though nothing but TASKS.md changed");
   running.child.kill("SIGKILL");
   await running.done;
-  last.open();
+  last.open(place);
   const resumed = await place.pawl("resume");
   expect(resumed.code).toBe(0);
   expect(resumed.stderr).toMatch(/tasks +3 of 4 done, 1 skipped$/m);
@@ -111,7 +111,7 @@ describe("tasks mode", () => {
     const listed = await place.pawl("tasks", "list");
     expect(listed.stdout).toMatch(/^1 +\[x\] easy +current, 2 iterations\n2 +\[\?\] hard +gone from the file$/m);
     expect((await place.pawl("tasks", "remove", "2")).code).toBe(0);
-    held.open();
+    held.open(place);
     const result = await running.done;
     expect(result.of("decision-made").map(({ rule }) => rule)).toEqual([
       "task-refused",
@@ -124,6 +124,26 @@ describe("tasks mode", () => {
     expect(readFileSync(join(place.repository.path, "TASKS.md"), "utf8")).toBe("- [x] easy\n");
     expect(result.code).toBe(0);
   });
+
+  it("exits 1 when a change that was waited for could not be done", async () => {
+    const held = gate();
+    const place = await cliPlace({ script: byIteration({ 1: [held.step, { text: "ok" }] }) });
+    putTasks(place, "- [ ] one\n- [ ] two\n");
+    const running = place.start(["run", "do them", "--tasks", "--check", "true", "--max-iterations", "2"]);
+    const { toolRuns } = await watchRun(place);
+    await toolRuns(1);
+    const removed = await place.pawl("tasks", "remove", "two");
+    expect(removed.stderr).toContain("task 2: two");
+    expect(removed.stderr).toContain(": remove a task");
+    const done = place.start(["tasks", "done", "two", "--wait"]);
+    await watchRun(place).then(({ fact }) => fact("directive-received", ({ id }) => id === "d2"));
+    held.open(place);
+    expect(await done.done).toMatchObject({
+      code: 1,
+      stdout: "d2 delivered (not done: there is no such task any more)\n",
+    });
+    expect((await running.done).code).toBe(3);
+  }, 60_000);
 
   it("takes an untracked task file along into a worktree, and from a subdirectory", async () => {
     const place = await cliPlace({

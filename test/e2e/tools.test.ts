@@ -10,8 +10,8 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   const place = await cliPlace({});
   const without = await place.pawl("doctor");
   expect(without.code).toBe(1);
-  expect(without.stdout).toMatch(/^fail +login +none found.*ANTHROPIC_API_KEY/m);
-  expect(without.stdout).toMatch(/^warn +fence +unfenced/m);
+  expect(without.stdout).toMatch(/^FAIL +login +none found.*\n.*ANTHROPIC_API_KEY/m);
+  expect(without.stdout).toMatch(/^ok +fence +bwrap; `pawl doctor --fence` tries to get out of it$/m);
   const withKey = await place.start(["doctor", "--json"], { env: { ANTHROPIC_API_KEY: "a-key-for-the-doctor" } }).done;
   expect(withKey.code).toBe(0);
   expect(withKey.stdout).not.toContain("a-key-for-the-doctor");
@@ -25,8 +25,30 @@ it("examines what pawl needs, and fails when there is no login", async () => {
     "disk",
     "clock",
     "journal",
+    "repository",
+    "settings",
+    "pawl",
     "fence",
   ]);
+});
+
+it("opens the fence, tries to get out of it, and says what held", async () => {
+  const { pawl, home } = await cliPlace({});
+  writeFileSync(join(home, ".netrc"), "canary\n");
+  const tried = await pawl("doctor", "--fence");
+  expect([tried.code, tried.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^bwrap: own namespaces[^]*^held: \d+ of \d+ /m),
+  ]);
+  expect(tried.stdout).not.toContain("BROKEN");
+  const { held, probes } = JSON.parse((await pawl("doctor", "--fence", "--json")).stdout) as {
+    held: boolean;
+    probes: { name: string; is: string }[];
+  };
+  expect(held).toBe(true);
+  expect(probes.filter(({ is }) => is === "held").length).toBeGreaterThanOrEqual(12);
+  const other = await pawl("doctor", "--fence", "seatbelt");
+  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("--fence seatbelt does not work here")]);
 });
 
 it("serves a scripted model until Ctrl-C, and prints how to use it", async () => {

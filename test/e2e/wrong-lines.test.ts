@@ -36,6 +36,8 @@ const CASES: [line: string[], says: RegExp, hint: RegExp][] = [
   [["run", "x", "--agent", "gpt"], /--agent must be one of: claude/, /who works/],
   [["run", "x", "--dangerously-skip-permissions"], /unknown option/, /leave it out.*--on-permission ask$/],
   [["run", "x", "--append-system-prompt", "y"], /unknown option/, /behind --: pawl run "goal" -- --append/],
+  [["run", "x", "--last-activity-timeout", "5m"], /unknown option/, /--idle-timeout TIME$/],
+  [["--add-context", "mind the gap"], /a command is missing/, /pawl steer --next "your words"$/],
   [["resume"], /this repository has no run yet/, /pawl runs --all/],
   [["stop"], /this repository has no run yet/, /pawl runs --all/],
   [["watch"], /this repository has no run yet/, /pawl runs --all/],

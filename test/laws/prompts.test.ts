@@ -7,7 +7,7 @@ import type { FactOf } from "../../src/events.ts";
 import { templateNames } from "../../src/compose/first-prompt.ts";
 import { refuseTemplates } from "../../src/compose/templates.ts";
 import type { TurnAction } from "../../src/loop/actions.ts";
-import { MAX_PROMPT_BYTES } from "../../src/loop/prompt.ts";
+import { MAX_PROMPT_BYTES, readPromptBlob } from "../../src/loop/prompt.ts";
 import { fold } from "../../src/loop/fold.ts";
 import { fill, usesOf } from "../../src/loop/template.ts";
 import { fillParts } from "../../src/loop/template-prompt.ts";
@@ -26,8 +26,8 @@ const act = (lines: string[], more: Partial<Behaviour> = {}): Behaviour => ({
 const many = (n: number, make: (i: number) => Behaviour): Behaviour[] => Array.from({ length: n }, (_, i) => make(i));
 const starts = (world: World): FactOf<"turn-start">[] =>
   world.facts.filter((f): f is FactOf<"turn-start"> => f.type === "turn-start");
-const partOf = (start: FactOf<"turn-start"> | undefined, name: string) =>
-  start?.prompt.parts.find((part) => part.name === name);
+const partOf = (world: World, start: FactOf<"turn-start"> | undefined, name: string) =>
+  readPromptBlob(world.blobs.get(start?.prompt.blob ?? "") ?? "").parts.find((part) => part.name === name);
 const NOTES = { file: "NOTES.md", maxBytes: 200 };
 const beginning = (spec = makeSpec()) => {
   const { base } = startFact(spec) as Extract<ReturnType<typeof startFact>, { type: "run-start" }>;
@@ -133,7 +133,7 @@ describe("a prompt", () => {
       [],
       ["look at the docs", "tidy up"],
     ]);
-    expect(partOf(starts(world)[0], "rules")).toMatchObject({ included: false, why: "not due" });
+    expect(partOf(world, starts(world)[0], "rules")).toMatchObject({ included: false, why: "not due" });
   });
 
   it("hands a fresh session the state of the work: why, verdicts, files, last words", async () => {
@@ -159,7 +159,7 @@ describe("a prompt", () => {
     const restored = world.facts.find((f): f is FactOf<"change-restored"> => f.type === "change-restored");
     expect(restored).toBeDefined();
     const after = starts(world).find(({ seq }) => seq > (restored?.seq ?? 0));
-    expect(partOf(after, "restored")?.included).toBe(true);
+    expect(partOf(world, after, "restored")?.included).toBe(true);
     expect(world.prompts.find((prompt) => prompt.startsWith("## Files put back\n\nThe files are those of"))).toContain(
       restored?.why,
     );
@@ -188,7 +188,7 @@ describe("notes", () => {
     expect(world.prompts[0]).toContain("no lists of completed work");
     expect(said[1]).toBeUndefined();
     expect(said[2]).toBe("a person's");
-    expect(partOf(starts(world)[1], "notes")).toMatchObject({ why: "unchanged since the session knew it" });
+    expect(partOf(world, starts(world)[1], "notes")).toMatchObject({ why: "unchanged since the session knew it" });
   });
 
   it("are shown again to a session that was told of a change in a turn that never reached the model", async () => {

@@ -67,7 +67,11 @@ describe("claims", () => {
     ["```\n<promise>COMPLETE</promise>\n```", false],
     ["```\n<promise>COMPLETE</promise>", false],
     ["~~~text\n```\n<promise>COMPLETE</promise>", false],
-    ["<promise>complete</promise>", false],
+    ["done\n<Promise> complete\t</promise>", true],
+    ["done\n\u001b[32m<promise>COMPLETE</promise>\u001b[0m", true],
+    ["<promise>COM PLETE</promise>", false],
+    ["<promise>INCOMPLETE</promise>", false],
+    ["**<promise>COMPLETE</promise>**", false],
     ["", false],
   ])("reads %j as a claim: %s (row 2)", (text, claimed) => {
     expect(hasClaim(text, "COMPLETE")).toBe(claimed);

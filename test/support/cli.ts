@@ -3,7 +3,7 @@
  * on the stand-in model. Nothing of the machine's own login or settings reaches it.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
@@ -15,8 +15,10 @@ import { CACHE_HOME, tempDir, tempRepository, type TempRepository } from "./temp
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /** Another build can be named, e.g. while the usual one is being made. */
-const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
-const NODE = join(ROOT, "node_modules/.bin/node");
+export const CLI = process.env["PAWL_TEST_CLI"] ?? join(ROOT, "dist/views/cli/main.js");
+export const NODE = join(ROOT, "node_modules/.bin/node");
+/** How the names of files begin that git ignores here. */
+export const GATE = "gate-";
 const KEY = "test-key-of-the-stand-in";
 /** A hung child is ended, and the test that waits for it fails with its output. */
 const CLI_LIMIT_MS = 50_000;
@@ -82,6 +84,8 @@ export async function cliPlace({
 }: PlaceOptions): Promise<CliPlace> {
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing: run \`npm run build\` first`);
   const repository = tempRepository(files);
+  // By such files a test holds a tool call open: the workspace is the one place that both see.
+  appendFileSync(join(repository.path, ".git/info/exclude"), `${GATE}*\n`);
   const root = tempDir("cli");
   const home = join(root, "home");
   const state = join(root, "state");

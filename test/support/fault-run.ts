@@ -3,7 +3,7 @@
  * again without the fault and compared with an undisturbed one.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openState } from "../../src/compose.ts";
@@ -39,7 +39,7 @@ export class FaultPlace {
   readonly #file: string;
 
   /** `at`: where the state shall live, when not beside the repository (a small disk). */
-  constructor(at?: string) {
+  constructor(at?: string, fence: RunSpec["fence"]["kind"] = "none") {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
     this.repo = join(this.root, "repo");
     mkdirSync(this.repo);
@@ -58,7 +58,7 @@ export class FaultPlace {
     this.git("add", "-A");
     this.git("commit", "-q", "-m", "base");
     this.#file = join(this.root, "run.json");
-    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(), base: this.#base() }));
+    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(fence), base: this.#base() }));
   }
 
   git(...args: string[]): string {
@@ -74,10 +74,11 @@ export class FaultPlace {
     };
   }
 
-  #spec(): RunSpec {
+  #spec(kind: RunSpec["fence"]["kind"]): RunSpec {
     const spec = makeSpec({ run: RUN, environment: { PATH: this.env["PATH"] ?? "" } });
     return {
       ...spec,
+      fence: { ...spec.fence, kind },
       workspace: { ...spec.workspace, repository: this.repo, path: this.repo, branch: "pawl/fault" },
       agent: { ...spec.agent, name: "scripted" },
       checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 20_000 }],
@@ -125,6 +126,8 @@ export class FaultPlace {
     if (this.git("status", "--porcelain") !== "") wrongs.push(`status: ${this.git("status", "--porcelain")}`);
     if (this.git("fsck", "--no-dangling") !== "") wrongs.push("fsck complains");
     if (taggedProcesses("PAWL_RUN", RUN).length > 0) wrongs.push("a process is left");
+    const temporary = readdirSync(this.root).filter((name) => name.startsWith("pawl-"));
+    if (temporary.length > 0) wrongs.push(`temporary files are left: ${temporary.join(", ")}`);
     const turns = (await this.facts()).filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
     if (turns.filter((t) => t.outcome.is === "done").length !== 3) wrongs.push(`${turns.length} turns, not 3 done`);
     return wrongs;
@@ -146,8 +149,8 @@ export async function undisturbed(): Promise<Seen> {
   }
 }
 
-async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
-  const place = new FaultPlace();
+async function faultRun(fault: string, calm: Seen, fence: RunSpec["fence"]["kind"]): Promise<FaultReport> {
+  const place = new FaultPlace(undefined, fence);
   try {
     const first = place.drive(fault);
     const hit = first.status !== 0;
@@ -175,13 +178,13 @@ async function faultRun(fault: string, calm: Seen): Promise<FaultReport> {
 export async function faultEvery(
   point: string,
   how: string,
-  { step = 1, first = 1 } = {},
+  { step = 1, first = 1, fence = "none" }: { step?: number; first?: number; fence?: RunSpec["fence"]["kind"] } = {},
 ): Promise<{ points: number; wrongs: string[] }> {
   const calm = await undisturbed();
   const wrongs: string[] = [];
   let points = 0;
   for (let n = first; ; n += step) {
-    const report = await faultRun(`${point}:${n}:${how}`, calm);
+    const report = await faultRun(`${point}:${n}:${how}`, calm, fence);
     wrongs.push(...report.wrongs.map((wrong) => `${point}:${n}:${how}: ${wrong}`));
     if (!report.hit) return { points, wrongs };
     points += 1;

@@ -83,7 +83,17 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
     snapshot: async (n) => {
       const tree = oid(String((at = n)));
       const files = [{ path: "work.txt", status: "M" as const, added: 1, removed: 1 }];
-      return { commit: oid(`c${n}`), tree, judged: tree, files, fileCount: 1, added: 1, removed: 1, warnings: [] };
+      return {
+        commit: oid(`c${n}`),
+        tree,
+        judged: tree,
+        files,
+        fileCount: 1,
+        added: 1,
+        removed: 1,
+        warnings: [],
+        flagged: [],
+      };
     },
     // Another approach each time: what was tried is remembered, and nothing is blocked.
     diff: async () => `diff --git a/${oid(String(at))}.txt b/${oid(String(at))}.txt\n+word\n`,

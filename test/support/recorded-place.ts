@@ -1,4 +1,5 @@
 /** A repository with a recorded run, for the command line to look at. */
+import { promptBlob } from "../../src/loop/prompt.ts";
 import { cliPlace, type CliPlace } from "./cli.ts";
 import { iterationFacts, laneReady, recordRun, type Recording } from "./recorded-run.ts";
 
@@ -19,7 +20,11 @@ export async function recorded({ run = RUN, text = "hello" }: { run?: string; te
     spec: { goal: `make ${text} work` },
   });
   const { blobs, trace } = recording.handle;
-  const prompt = (await blobs.put(`Iteration 1\n\nThe whole prompt: ${text}\n`)).hash;
+  const parts = [
+    { name: "goal", bytes: 10, cut: 0, included: true },
+    { name: "verdicts", bytes: 0, cut: 900, included: false },
+  ];
+  const prompt = (await blobs.put(promptBlob({ text: `Iteration 1\n\nThe whole prompt: ${text}\n`, parts }))).hash;
   const log = (await blobs.put(`not ok 1 - a\n${text}\n`)).hash;
   await recording.add(...laneReady());
   await recording.add(...iterationFacts(1, { prompt, log, verdict: "fail", text }));

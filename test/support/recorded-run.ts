@@ -74,10 +74,7 @@ export function iterationFacts(
       prompt: {
         blob: about.prompt,
         bytes: about.promptBytes ?? 10,
-        parts: [
-          { name: "goal", bytes: 10, cut: 0, included: true },
-          { name: "verdicts", bytes: 0, cut: 900, included: false },
-        ],
+        cut: ["verdicts"],
       },
       reserve: { usd: null, tokens: null },
       directives: [],

@@ -1,12 +1,13 @@
 /** A run of the built command line, watched from outside: its facts as they come, and tool calls held open by a gate. */
+import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openState } from "../../src/compose.ts";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { Step } from "../../src/standin/script.ts";
-import type { CliPlace } from "./cli.ts";
-import { tempDir, waitFor } from "./temp.ts";
+import { GATE, type CliPlace } from "./cli.ts";
+import { waitFor } from "./temp.ts";
 
 /** A machine that does much else starts a run slowly. */
 const START_LIMIT_MS = 40_000;
@@ -16,13 +17,13 @@ export const bash = (command: string): Step => ({ tools: [{ name: "Bash", input:
 export interface Gate {
   /** A tool call that ends when the gate is open. */
   step: Step;
-  open(): void;
+  open(place: CliPlace): void;
 }
 
 export function gate(): Gate {
-  const file = join(tempDir("gate"), "open");
+  const file = `${GATE}${randomUUID()}`;
   const wait = `const fs=require('fs');const t=setInterval(()=>{if(fs.existsSync('${file}'))clearInterval(t)},20)`;
-  return { step: bash(`node -e "${wait}"`), open: () => writeFileSync(file, "") };
+  return { step: bash(`node -e "${wait}"`), open: ({ repository }) => writeFileSync(join(repository.path, file), "") };
 }
 
 export interface Watched {

@@ -38,6 +38,7 @@ export interface World {
   /** Yet to come, by touch. */
   letters: Letter[];
   prompts: string[];
+  blobs: Map<string, string>;
   /** Marks of what people said, each time it reached the model anew. */
   shown: string[];
   sessions: Map<string, Map<string, SimTurn>>;
@@ -85,6 +86,7 @@ export function makeWorld(): World {
     inbox: [],
     letters: [],
     prompts: [],
+    blobs: new Map(),
     shown: [],
     sessions: new Map(),
     snapshots: new Map(),
@@ -300,7 +302,11 @@ export function portsOf(
     },
     trace: { write: () => undefined, read: async () => [], flush: async () => undefined },
     blobs: {
-      put: async (content) => ({ hash: createHash("sha256").update(content).digest("hex"), bytes: content.length }),
+      async put(content) {
+        const hash = createHash("sha256").update(content).digest("hex");
+        world.blobs.set(hash, String(content));
+        return { hash, bytes: content.length };
+      },
       writer: () => {
         throw new Error("not part of this world");
       },
@@ -326,6 +332,7 @@ export function portsOf(
             added: 0,
             removed: 0,
             warnings: [],
+            flagged: [],
           };
         }),
       diff: async (from, to) => await touch(() => `diff --git a/f b/f\n+${from}${to}`),

@@ -5,7 +5,9 @@ import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { configDirectory } from "./environment.ts";
 import { transcriptGate } from "./gate.ts";
-import { modelRoute, type Reached } from "./route.ts";
+import { keptLogin } from "./kept-login.ts";
+import { hasKey, modelRoute, withBearer, type Reached } from "./route.ts";
+import { claudeProgram } from "./sdk.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -25,12 +27,19 @@ const DIRECT: ModelWay = {
   close: () => Promise.resolve(),
 };
 
-export function modelWay({ home, lane, sockets }: OpenRequest, login: Record<string, string>): ModelWay {
+export function modelWay(
+  { home, lane, sockets, confine, agent }: OpenRequest,
+  login: Record<string, string>,
+): ModelWay {
   const route = modelRoute(login);
   if (route.is === "direct") return DIRECT;
   const { to } = route;
   const gate = transcriptGate(configDirectory(home));
   const name = `model-${lane}`;
+  const kept =
+    confine === undefined || hasKey(login)
+      ? undefined
+      : keptLogin({ login, program: () => claudeProgram(agent.options) });
   /** The last that went wrong; each try of the program ends in the same. */
   let failure: string | undefined;
   const opening = open();
@@ -41,16 +50,21 @@ export function modelWay({ home, lane, sockets }: OpenRequest, login: Record<str
     return await openGateway({
       ...to,
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
-      beforeForward: (request) => gate.beforeForward(request),
+      headers: (sent, token) => withBearer(to.headers(sent, token), { token, login, bearer: kept?.bearer() }),
+      async beforeForward(request) {
+        await kept?.ready();
+        await gate.beforeForward(request);
+      },
       onFailure: (error) => (failure = brief(error.message)),
     });
   }
 
   return {
-    reached: async () => ({
-      gateway: await opening,
-      socket: sockets === undefined ? undefined : join(sockets.at, name),
-    }),
+    async reached() {
+      const gateway = await opening;
+      const socket = sockets === undefined ? undefined : join(sockets.at, name);
+      return { gateway, socket, ...(kept === undefined ? {} : { login: kept.environment(gateway.token) }) };
+    },
     takeNotices() {
       const overdue = gate.takeOverdue();
       const failed = failure;

@@ -42,7 +42,9 @@ const RESERVED: Readonly<Record<string, string>> = {
   "permission-prompt-tool": "use pawl's own --on-permission",
   "permission-prompts": "use pawl's own --on-permission",
   "mcp-config": "use pawl's own --mcp",
-  "max-turns": "use pawl's own --max-turns",
+  "max-turns": "use pawl's own --agent-max-turns",
+  "system-prompt-file": "its words would be lost; use --system-prompt",
+  "append-system-prompt-file": "its words would be lost; use --append-system-prompt",
   bg: "pawl needs it in the foreground",
   background: "pawl needs it in the foreground",
 };

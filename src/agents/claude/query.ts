@@ -80,7 +80,8 @@ function askOptions({ agent: { ask } }: OpenRequest, { options, asks }: Pick<Par
  * terminal that a callback is not asked about them. The user's further arguments may allow tools under either spelling.
  */
 function extraArgs({ extra, permissions }: ClaudeOptions): NonNullable<Options["extraArgs"]> {
-  const { allowedTools, "allowed-tools": allowed, ...others } = extra;
+  const { allowedTools, "allowed-tools": allowed, ...rest } = extra;
+  const others = Object.fromEntries(Object.entries(rest).filter(([name]) => !SYSTEM_PROMPTS.includes(name)));
   return {
     ...others,
     "permission-mode": permissions,
@@ -88,6 +89,17 @@ function extraArgs({ extra, permissions }: ClaudeOptions): NonNullable<Options["
     // Shows when a message said into a running turn has been taken up.
     "replay-user-messages": null,
   };
+}
+
+const SYSTEM_PROMPTS = ["system-prompt", "append-system-prompt"];
+
+/** The SDK tells it over the stream, and what the arguments say of it is then lost: the user's words go the same way. */
+function systemPrompt(instructions: string, { extra }: ClaudeOptions): NonNullable<Options["systemPrompt"]> {
+  const append = [instructions, extra["append-system-prompt"]].filter(Boolean).join("\n\n");
+  const own = extra["system-prompt"];
+  return typeof own === "string"
+    ? [own, append].filter(Boolean).join("\n\n")
+    : { type: "preset", preset: "claude_code", append };
 }
 
 /** Throws UsageError when a file that the options name cannot be read. */
@@ -104,7 +116,7 @@ export function queryOptions(request: OpenRequest, { start, options, env, model,
     forwardSubagentText: true,
     // A prompt is what pawl composed: no `@file` in it is expanded and no `/command` is run.
     verbatimPrompts: true,
-    systemPrompt: { type: "preset", preset: "claude_code", append: request.instructions },
+    systemPrompt: systemPrompt(request.instructions, options),
     allowDangerouslySkipPermissions: options.permissions === "bypassPermissions",
     plugins: options.plugins.map((path) => ({ type: "local", path })),
     ...askOptions(request, { options, asks }),

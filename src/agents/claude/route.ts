@@ -37,7 +37,8 @@ function knowsProxies(node: string): boolean {
   return major > 24 || minor >= (PROXY_SINCE[major] ?? Infinity);
 }
 
-const hasKey = (login: Readonly<Record<string, string>>): boolean => API_KEY in login || AUTH_TOKEN in login;
+/** One that the gateway signs with; any other login is kept by the program, or for it. */
+export const hasKey = (login: Readonly<Record<string, string>>): boolean => API_KEY in login || AUTH_TOKEN in login;
 
 interface Signing {
   token: string;
@@ -54,6 +55,17 @@ function signed(sent: IncomingHttpHeaders, { token, login }: Signing): OutgoingH
   return { ...headers, ...own };
 }
 
+/** A subscription's token in place of the gateway's, with the user's headers: the program has neither. */
+export function withBearer(
+  headers: OutgoingHttpHeaders,
+  { token, login, bearer }: Signing & { bearer: string | undefined },
+): OutgoingHttpHeaders {
+  if (bearer === undefined) return headers;
+  const isOurs = headers["authorization"] === `Bearer ${token}`;
+  const signed = isOurs ? { authorization: `Bearer ${bearer}` } : {};
+  return { ...headers, ...signed, ...customHeaders(login["ANTHROPIC_CUSTOM_HEADERS"]) };
+}
+
 /** `Name: value`, one a line, as the program itself reads them. */
 function customHeaders(text = ""): Record<string, string> {
   const pairs = text.split(/\r?\n/).map((line) => /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line));
@@ -65,19 +77,22 @@ function customHeaders(text = ""): Record<string, string> {
 export interface Reached {
   gateway: Pick<Gateway, "url" | "token">;
   socket: string | undefined;
+  /** Instead of a login that stays outside. */
+  login?: Readonly<Record<string, string>>;
 }
 
 /** `environment`, which holds the user's login, as it is for a program behind the gateway. */
 export function gatewayEnvironment(
   environment: Readonly<Record<string, string>>,
-  { gateway: { url, token }, socket }: Reached,
+  { gateway: { url, token }, socket, login }: Reached,
 ): Record<string, string> {
-  const keyed = hasKey(environment);
-  const kept = Object.entries(environment).filter(([name]) => !keyed || !SECRET_NAME.test(name));
+  const isHeld = hasKey(environment) || login !== undefined;
+  const kept = Object.entries(environment).filter(([name]) => !isHeld || !SECRET_NAME.test(name));
   const tokens = [API_KEY, AUTH_TOKEN].filter((name) => name in environment).map((name) => [name, token]);
   const upstream = environment["ANTHROPIC_BASE_URL"] ?? MODEL_API;
   return {
     ...Object.fromEntries([...kept, ...tokens]),
+    ...login,
     ...(socket === undefined ? { ...withoutProxy(environment) } : { ANTHROPIC_UNIX_SOCKET: socket }),
     // Undocumented, so it has a test: the model behind the gateway is the program's own, with all it can do.
     ...(new URL(upstream).origin === MODEL_API ? { _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: "1" } : {}),

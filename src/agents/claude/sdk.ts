@@ -45,6 +45,13 @@ export function claudeFolders({ bin }: { bin?: unknown }): string[] {
   return ownPrograms();
 }
 
+/** The program itself; undefined when it is looked for in the PATH, or missing. */
+export function claudeProgram({ bin }: { bin?: unknown }): string | undefined {
+  if (typeof bin === "string") return bin.includes("/") ? resolve(bin) : undefined;
+  const [folder] = ownPrograms();
+  return folder === undefined ? undefined : join(folder, "claude");
+}
+
 const hasOwnProgram = (): boolean => ownPrograms().length > 0;
 
 function ownPrograms(): string[] {

@@ -6,7 +6,8 @@ import type { Place, SystemPlaces } from "./places.ts";
 
 const NAMESPACES = [
   ["--unshare-all", "--unshare-user", "--disable-userns"],
-  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "fence"],
+  // A name that every machine can look up without a network.
+  ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "localhost"],
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
 const SMALL_BYTES = String(16 * 1024 ** 2);
@@ -30,6 +31,8 @@ export interface Inside {
   /** `host`: the machine's own network; `none`: a loopback of its own. */
   network: "none" | "host";
   limits: FenceLimits;
+  /** Names of its environment, for kinds that do not pass it on by themselves. */
+  variables?: readonly string[];
   relay?: Relay | undefined;
 }
 
@@ -101,7 +104,7 @@ for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; 
 exec "$@"`;
 
 /** The relay lives as long as the namespace. A port is also told as the kernel lists it. */
-function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
+export function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
   const legs = [
     { port, to: `UNIX-CONNECT:${socket}` },
     ...hostPorts.map((one) => ({ port: one.port, to: `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}` })),

@@ -70,7 +70,10 @@ const CALLS: Readonly<Record<string, { unshare: number; mount: number }>> = {
   arm64: { unshare: 97, mount: 40 },
 };
 
-/** undefined where it cannot be: no Perl, no such system calls, a file system without mapped mounts. */
+/**
+ * undefined where it cannot be: no Perl, no such system calls, a file system without mapped mounts. Rejects when the
+ * machine cannot start it now: a weaker fence must not take its place.
+ */
 export async function openKeeper(
   places: readonly Place[],
   { uid, nsenter }: { uid: number; nsenter: string },
@@ -91,6 +94,7 @@ export async function openKeeper(
   const ready = await Promise.race([
     once(child.stdout, "data").then(() => true),
     once(child, "exit").then(() => false),
+    new Promise<never>((_, reject) => child.once("error", reject)),
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), READY_LIMIT_MS).unref()),
   ]);
   const { pid } = child;

@@ -13,8 +13,10 @@ export interface Place {
   at?: string;
 }
 
-/** Read-only where they exist; a symbolic link stays one. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"];
+/** Read-only where they exist; a symbolic link stays one. Of the hardware, the number of processors. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"].concat(
+  "/sys/devices/system/cpu",
+);
 /** A PATH folder with more entries is not searched for links that lead out of it. */
 const MAX_LISTED_PROGRAMS = 500;
 /** Below toolchains, but nobody's business. */
@@ -83,7 +85,16 @@ export function hiddenFiles(places: readonly Place[]): string[] {
   return places
     .filter(({ access, path }) => access === "read" && !isSystem(path) && statSync(path).isDirectory())
     .flatMap(({ path }) => SECRET_NAMES.map((name) => join(path, name)))
-    .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile() === true);
+    .filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    // A place may itself be a file; then there is nothing below it.
+    return false;
+  }
 }
 
 /** `…/node/22/bin` needs `…/node/22/lib`; `~/bin` and `~/.local/bin` must not open what is beside them. */

@@ -103,7 +103,9 @@ function patience(directive: Directive, { wait }: SteerOptions): Until | undefin
   return { seconds: wait === true ? DEFAULT_WAIT_S : wait, state: finalReceipt(directive) };
 }
 
-const cameToNothing = ({ how }: Delivered): boolean => how !== null && /^(not said|too late)/.test(how);
+/** As the loop words a receipt of what was not done. */
+const NOTHING = /^(not said|not done|too late|there is no|its turn had ended|the agent did not wait)/;
+const cameToNothing = ({ how }: Delivered): boolean => how !== null && NOTHING.test(how);
 
 /** Without a name: the one run of this repository that is driven now, else its newest. */
 async function liveRun({ journal }: State, asked: string | undefined): Promise<RunRow> {

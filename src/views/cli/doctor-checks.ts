@@ -1,14 +1,13 @@
 /** What `pawl doctor` looks at. Every check reads only, and says what to do when it is not content. */
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { claudeLogin } from "../../agents/claude/login.ts";
-import { claudeAvailable } from "../../agents/claude/sdk.ts";
+import { claudeAvailable, claudeProgram } from "../../agents/claude/sdk.ts";
 import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
 import { runProcess } from "../../platform/process.ts";
 import { clockFinding } from "./doctor-clock.ts";
+import { fenceFinding } from "./doctor-fence.ts";
 import { newerFinding } from "./doctor-newer.ts";
 import { projectFindings } from "./doctor-project.ts";
 import { counted } from "./format.ts";
@@ -48,7 +47,7 @@ export const EXAMINATIONS: readonly Examine[] = [
   journal,
   projectFindings,
   async (env, looking) => [await newerFinding(env, looking)],
-  fence,
+  fenceFinding,
 ];
 
 const atLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
@@ -87,7 +86,7 @@ async function agent(env: Environment): Promise<Finding[]> {
       { name: "claude", is: "fail", says: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) },
     ];
   }
-  const program = claudeProgram();
+  const program = claudeProgram({});
   const version = program === undefined ? undefined : await versionOf(program, { args: ["--version"], env });
   if (version === undefined) {
     return [
@@ -100,19 +99,6 @@ async function agent(env: Environment): Promise<Finding[]> {
     ];
   }
   return [{ name: "claude", is: "ok", says: version }];
-}
-
-function claudeProgram(): string | undefined {
-  const require = createRequire(import.meta.url);
-  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`;
-  for (const candidate of [name, `${name}-musl`]) {
-    try {
-      return join(dirname(require.resolve(`${candidate}/package.json`)), "claude");
-    } catch {
-      // Not this one.
-    }
-  }
-  return undefined;
 }
 
 async function login(env: Environment): Promise<Finding[]> {
@@ -165,11 +151,6 @@ async function journal(env: Environment): Promise<Finding[]> {
   } finally {
     state.close();
   }
-}
-
-async function fence(): Promise<Finding[]> {
-  const says = "none yet: the agent and the checks can reach whatever you can";
-  return [{ name: "fence", is: "warn", says, fix: "run pawl in a container or a virtual machine" }];
 }
 
 /** The first line it prints; undefined when it cannot be started or fails. */

@@ -10,6 +10,7 @@ import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
 import type { Loudness, RunView } from "../terminal.ts";
+import { outliveReaders } from "./outlive-readers.ts";
 import { printFact } from "./print-fact.ts";
 import { runView } from "./run-view.ts";
 import { watchSignals, type SignalWatch } from "./signals.ts";
@@ -95,12 +96,4 @@ async function totalDiff({ ports }: Composed, state: RunState): Promise<DiffStat
     // The run has ended and said so; a diff that cannot be read must not hide that.
     return undefined;
   }
-}
-
-/**
- * Someone who stops reading (`| head`), a terminal that was closed (EIO) or a log on a full disk does not stop the run:
- * all of it is in the journal. A driver that died of it would leave its agent working with nobody to meter it.
- */
-function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }

@@ -62,9 +62,13 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
   }
 }
 
-function left({ interrupted }: DriverWatch, { run, once }: { run: string; once: boolean }): Followed {
+function left({ interrupted, isDriven }: DriverWatch, { run, once }: { run: string; once: boolean }): Followed {
   if (interrupted() || !once) {
-    note(`no longer watched; the run itself goes on\n  pawl watch ${run}  # again\n  pawl stop ${run}   # end it`);
+    note(
+      isDriven()
+        ? `no longer watched; the run itself goes on\n  pawl watch ${run}  # again\n  pawl stop ${run}   # end it`
+        : `no longer watched; nobody drives the run\n  pawl resume ${run}  # drive it`,
+    );
     return { is: "left" };
   }
   return { is: "not-driven" };
@@ -74,6 +78,7 @@ interface DriverWatch {
   readonly signal: AbortSignal;
   /** By Ctrl-C. */
   readonly interrupted: () => boolean;
+  readonly isDriven: () => boolean;
   close(): void;
 }
 
@@ -107,6 +112,7 @@ function watchDriver({ state, row }: Opened, { once, isOver }: { once: boolean; 
   return {
     signal: controller.signal,
     interrupted: () => isInterrupted,
+    isDriven: () => isDriven,
     close() {
       clearInterval(timer);
       process.off("SIGINT", onInterrupt);

@@ -31,7 +31,7 @@ export function cost({
 }
 
 export function counted(n: number, noun: string): string {
-  return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
+  return `${grouped(n)} ${noun}${n === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;
 }
 
 export function grouped(n: number): string {

@@ -1,7 +1,7 @@
 /** The goal of a run: from the command line, a file, or stdin. */
 import { statSync } from "node:fs";
 import { UsageError } from "../../errors.ts";
-import { readTextFile, textOf } from "../../platform/text-file.ts";
+import { readTextFile, readTextStdin } from "../../platform/text-file.ts";
 
 /** What a prompt can carry whole; details belong into a file of the repository. */
 const MAX_GOAL_BYTES = 32 * 1024;
@@ -25,7 +25,7 @@ export async function readGoal({ argument, file }: Given): Promise<Goal> {
     throw new UsageError("the goal is given twice: as an argument and as a file", { hint: "leave one out" });
   }
   if (argument === undefined && file === undefined) throw new UsageError("a run needs a goal", { hint: HINT });
-  if (argument === "-" || file === "-") return { goal: (await readStdin()).trim() };
+  if (argument === "-" || file === "-") return { goal: (await readTextStdin(ABOUT)).trim() };
   const path = file ?? meantFile(argument ?? "");
   if (path !== undefined) return { goal: readTextFile(path, ABOUT).trim(), goalFile: path };
   const goal = (argument ?? "").trim();
@@ -53,15 +53,4 @@ function pathLike(argument: string): "file" | "directory" | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_GOAL_BYTES) break;
-  }
-  return textOf(Buffer.concat(chunks), { ...ABOUT, path: "stdin" });
 }

@@ -1,7 +1,10 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
-import { claimWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import type { Manifest } from "../../loop/prompt.ts";
+import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
+import { toolName } from "../tool-name.ts";
 import { columns, duration } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
 
@@ -18,20 +21,20 @@ export function overviewText(view: IterationView): string {
     .map((file) => [file.status, `+${file.added} -${file.removed}`, short(file.path)]);
   const more = (change?.fileCount ?? 0) - (files?.length ?? 0);
   return sections([
-    `Iteration ${view.iteration} of ${view.run}`,
+    `Iteration ${view.iteration} of ${view.run}${view.fence === null ? "" : `\n  ${fenceWords(view.fence, { tense: "then" })}`}`,
     view.criteria.length === 0
       ? ""
       : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
-      const tools = end.tools.map(([name, times]) => `${short(name)} × ${times}`).join(", ");
+      const tools = end.tools.map(([name, times]) => `${toolName(name, { max: MAX_CHARS })} × ${times}`).join(", ");
       const said = plain(end.text).trim();
       return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${claimWords(end.claim)}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${change.warnings.map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,
@@ -61,8 +64,8 @@ export function decisionText({ rule, next, reason, numbers, outcome }: FactOf<"d
 }
 
 /** The manifest: what was included, what was left out, and why. */
-export function manifestText({ prompt, turn }: FactOf<"turn-start">): string {
-  const rows = prompt.parts.map(({ name, bytes, cut, included, why }) => [
+export function manifestText({ prompt, turn }: FactOf<"turn-start">, parts: Manifest): string {
+  const rows = parts.map(({ name, bytes, cut, included, why }) => [
     name,
     included ? `${bytes} bytes` : `left out: ${why ?? (cut > 0 ? "no room" : "empty")}`,
     cut === 0 ? "" : included ? `${cut} bytes cut` : `${cut} bytes`,

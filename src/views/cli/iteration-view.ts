@@ -1,6 +1,8 @@
 /** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
+import { fenceOf } from "../../loop/state.ts";
+import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 
 interface TurnView {
@@ -13,6 +15,8 @@ export interface IterationView {
   run: string;
   iteration: number;
   criteria: CriterionView[];
+  /** What held the agent and the checks. */
+  fence: FenceSpec | null;
   turns: TurnView[];
   change: FactOf<"change-recorded"> | null;
   /** As the agent left them, where it changed them. */
@@ -45,6 +49,7 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     v: 1,
     run,
     iteration,
+    fence: facts[0]?.type === "run-start" ? fenceOf(facts[0].spec) : null,
     criteria: facts[0]?.type === "run-start" ? criteriaOf(facts[0]) : [],
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,

@@ -26,6 +26,8 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   nodeModule.enableCompileCache(
     join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), ".cache"), "pawl", "compiled"),
   );
+  const { loadEnglishOnly } = await import("../../platform/no-locales.ts");
+  loadEnglishOnly();
   const { main } = await import("./program.ts");
   process.exitCode = await main(process.argv.slice(2));
 }

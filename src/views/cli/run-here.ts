@@ -8,6 +8,7 @@ import type { Loudness } from "../terminal.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
 import { oneLine } from "../plain.ts";
+import { outliveReaders } from "./outlive-readers.ts";
 import { printFact } from "./print-fact.ts";
 import type { Flags } from "./setting-options.ts";
 import { inPlace } from "./in-place.ts";
@@ -37,6 +38,7 @@ export async function runHere(request: RunRequest): Promise<number> {
     await printDryRun(planned, { json });
     return EXIT.ok;
   }
+  outliveReaders();
   const state = await openDriverState(env);
   try {
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
@@ -49,7 +51,10 @@ export async function runHere(request: RunRequest): Promise<number> {
     try {
       await place.orUndo(() => begin(state, place.planned));
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
-      else if (loudness !== "quiet") process.stderr.write(`${header(spec, request)}\n`);
+      else if (loudness !== "quiet")
+        process.stderr.write(
+          `${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
+        );
       return await driveNew(place.planned, { ...request, state });
     } finally {
       lock.release();

@@ -82,14 +82,14 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env, memos: memosOf(resolved) });
   // Looked at together; what is told is the first in this order.
   const branchNow = (): Promise<string | undefined> => branchFor(resolved, { goal, facts, env });
-  const [, branch] = await inOrder([isClean, branchNow()] as const);
+  const [, branch, fence] = await inOrder([isClean, branchNow(), fenceKind(settings.fence)] as const);
   const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
     repository: facts.topLevel,
     path: facts.topLevel,
     branch,
-    fence: await fenceKind(settings.fence),
+    fence,
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
@@ -136,11 +136,14 @@ const memosOf = ({ settings: s }: Resolved): string[] =>
   [s.tasks, s.notes, s.knowledge].filter((file) => file !== undefined);
 
 /** Like Promise.all, but it is the first of the list that rejects and not the fastest. */
-async function inOrder<A, B>([a, b]: readonly [Promise<A> | undefined, Promise<B>]): Promise<[A | undefined, B]> {
-  const [first, second] = await Promise.allSettled([a, b]);
+async function inOrder<A, B, C>([a, b, c]: readonly [Promise<A> | undefined, Promise<B>, Promise<C>]): Promise<
+  [A | undefined, B, C]
+> {
+  const [first, second, third] = await Promise.allSettled([a, b, c]);
   if (first.status === "rejected") throw first.reason;
   if (second.status === "rejected") throw second.reason;
-  return [first.value, second.value];
+  if (third.status === "rejected") throw third.reason;
+  return [first.value, second.value, third.value];
 }
 
 function baseOf({ head, objectFormat }: RepositoryFacts): Base {

@@ -1,6 +1,8 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
+import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
+import { toolName } from "../tool-name.ts";
 import { questionText } from "../question-words.ts";
 import { directiveCells } from "./directive-view.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
@@ -41,6 +43,7 @@ export function statusHead(view: StatusView): string {
     ...row("tasks", view.tasks === null ? "" : tasksWords(view.tasks)),
     ["spent", spentWords(view)],
     ...row("limits", limitWords(view)),
+    ["isolation", fenceWords(view.fence, { tense: view.phase.is === "ended" ? "then" : "now" })],
   ]);
 }
 
@@ -120,7 +123,7 @@ function limitName(name: string): string {
 }
 
 function iterationCells(it: IterationRecord): string[] {
-  const tools = it.tools.map(([name, times]) => `${cell(name)} × ${times}`).join(", ");
+  const tools = it.tools.map(([name, times]) => `${toolName(name, { max: MAX_CELL_CHARS })} × ${times}`).join(", ");
   const verdicts = it.verdicts.map(({ check, is }) => `${cell(check)}: ${is}`).join(", ");
   const money = it.usd === null ? "cost unknown" : `${it.estimated ? "~" : ""}${dollars(it.usd)}`;
   return [

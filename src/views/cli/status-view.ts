@@ -1,9 +1,10 @@
 /** A run in one look: the object that `status --json` prints and that the text is made of. Pure. */
 import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
-import { openQuestions } from "../../loop/questions.ts";
+import { answerable } from "../../loop/questions.ts";
 import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
+import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
 import { directiveViews, type DirectiveView } from "./directive-view.ts";
@@ -40,6 +41,8 @@ export interface StatusView {
   budget: Record<string, { used: number; limit: number; left: number }>;
   spent: Spent;
   drivenMs: number;
+  /** What holds the agent and the checks: kind, network, limits. */
+  fence: FenceSpec;
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
@@ -92,11 +95,12 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     budget: budgetOf(state),
     spent: state.spent,
     drivenMs: state.elapsed,
+    fence: state.spec.fence,
     branch: lane.branch,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
-    questions: openQuestions(state).map((open) => {
+    questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
       const { question, kind, text, options, turn } = open;
       const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));
       return { question, kind, text, options, turn, leftMs: left, answer: answerCommand(state.run, open) };

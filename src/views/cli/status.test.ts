@@ -82,7 +82,10 @@ describe("status", () => {
     expect(view.questions).toMatchObject([
       { question: "q1", kind: "question", text: "Which way?", options: ["left", "right"], leftMs: 500_000 },
     ]);
-    expect(look([...laneReady(), asked], { laterMs: 100_000, driven: false }).questions[0]?.leftMs).toBe(600_000);
+    const between: NewFact = { ...asked, turn: null };
+    expect(look([...laneReady(), between], { laterMs: 100_000, driven: false }).questions[0]?.leftMs).toBe(600_000);
+    // Its turn ended with its driver: no answer would be taken, so none is asked for.
+    expect(look([...laneReady(), asked], { driven: false }).questions).toEqual([]);
     const text = statusText(view);
     expect(text).toMatch(/q1.*Which way\?/);
     expect(text).toContain("pawl answer r-1 q1");

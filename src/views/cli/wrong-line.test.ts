@@ -25,6 +25,8 @@ describe("a first word that is no command", () => {
   it("may be a flag of a command that is missing", () => {
     expect(typed("-p", "fix it")).toContain('did you mean: pawl run "fix it"');
     expect(typed("--check", "npm test")).toContain("options stand behind the command");
+    expect(typed("--add-context", "mind the gap")).toContain('pawl steer --next "your words"');
+    expect(typed("--status", "--tasks")).toContain("pawl status [RUN]");
     expect(wrongCommand(["--help"], [])).toBeUndefined();
   });
 
@@ -54,6 +56,8 @@ describe("a complaint of the parser", () => {
     ["--max-budget-usd", "--max-cost USD"],
     ["--allowedTools", "--tools LIST"],
     ["--resume", "pawl resume [RUN]"],
+    ["--last-activity-timeout", "--idle-timeout TIME"],
+    ["--no-allow-all", "--on-permission ask, or deny"],
     ["--fork-session", "what is meant for the agent stands behind --: -- --fork-session"],
   ])("about the option %s says what to type instead", (flag, hint) => {
     expect(said("unknownOption", `error: unknown option '${flag}'`)).toContain(hint);

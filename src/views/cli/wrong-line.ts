@@ -61,6 +61,35 @@ const OTHER_FLAGS: Readonly<Record<string, string>> = {
   "--test": '--check "COMMAND"',
   "--verify": '--check "COMMAND"',
   "--completion-promise": "--promise TEXT",
+  "--completion-signal": "--promise TEXT",
+  "--completion-threshold": "--confirmations N",
+  "--prompt-template": "--template FILE",
+  "--notes-file": "--notes FILE",
+  "--knowledge-file": "--knowledge FILE",
+  "--last-activity-timeout": "--idle-timeout TIME",
+  "--stalling-timeout": "--idle-timeout TIME",
+  "--error-threshold": "--max-errors N",
+  "--stall-threshold": "--max-errors N --on-errors pause",
+  "--no-stream": "--quiet",
+  "--verbose-tools": "--verbose; each tool call is shown anyway",
+  "--allow-all": "leave it out: pawl allows the agent its tools unless you say --on-permission ask",
+  "--no-allow-all": "--on-permission ask, or deny",
+  "--no-questions": "leave it out: nobody is asked unless you say --questions ask",
+  "--no-plugins": "leave it out: the agent has no plugins but those of --plugin",
+  "--disable-commits": "--no-commit",
+  "--disable-branches": "--current-branch",
+  "--git-branch-prefix": "`branch-prefix: …` in pawl.yaml",
+  "--list-worktrees": "pawl worktrees list",
+  "--cleanup-worktree": "pawl worktrees clean [NAME]",
+  "--config": "settings are read from pawl.yaml in the repository; `pawl config show --origin` tells which counts",
+  "--init-config": "pawl init",
+  "--status": "pawl status [RUN]",
+  "--steer": 'pawl steer [RUN] "your words"',
+  "--add-context": 'pawl steer --next "your words"',
+  "--clear-context": "pawl steer --cancel ID",
+  "--list-tasks": "pawl tasks list",
+  "--add-task": 'pawl tasks add "its text"',
+  "--remove-task": "pawl tasks remove N",
   "--iterations": "--max-iterations N",
   "-n": "--max-iterations N",
   "--max-runs": "--max-iterations N",
@@ -125,8 +154,16 @@ function wrongFirstFlag(flag: string, rest: readonly string[]): UsageError | und
   const hint =
     goal !== undefined && ["-p", "--print", "--prompt", "--goal"].includes(flag)
       ? `did you mean: pawl run ${quoted(goal)}`
-      : 'options stand behind the command, for example: pawl run "goal" --check "npm test"';
+      : commandInstead(flag);
   return new UsageError(`a command is missing before ${flag}`, { hint });
+}
+
+/** What other tools do by a flag is a command here. */
+function commandInstead(flag: string): string {
+  const elsewhere = OTHER_FLAGS[flag.split("=")[0] ?? flag];
+  return elsewhere?.startsWith("pawl ") === true
+    ? elsewhere
+    : 'options stand behind the command, for example: pawl run "goal" --check "npm test"';
 }
 
 const shellWord = (word: string): string => (/^[\w./:=-]+$/.test(word) ? word : quoted(word));

@@ -43,7 +43,7 @@ export function portOf(own: OwnCheck, spec: { required: boolean; timeoutMs: numb
       const judged = Promise.resolve()
         .then(() => own.judge(tree, both))
         .then(
-          (answer) => verdictOf(answer, { own, tree, durationMs: performance.now() - started }),
+          (answer) => verdictOf(answer, { own, tree, durationMs: Math.ceil(performance.now() - started) }),
           (error: unknown) => unverifiable(`it threw: ${error instanceof Error ? error.message : String(error)}`),
         );
       return await Promise.race([judged, over]);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
-import { openQuestions, permissionOf, type QuestionState } from "../../../loop/questions.ts";
+import { answerable, openQuestions, permissionOf, type QuestionState } from "../../../loop/questions.ts";
 import type { RunState } from "../../../loop/state.ts";
 import { answerCommand, answerForms, leftMs, questionText } from "../../question-words.ts";
 import { drivenNow } from "../driven-time.ts";
@@ -90,7 +90,8 @@ async function list(
   return withRun(asked, async (opened) => {
     const read = await readRun(opened);
     const { folded } = read;
-    const open = question === undefined ? openQuestions(folded) : [openOne(folded, question)];
+    const driven = read.row.owner !== undefined;
+    const open = question === undefined ? answerable(folded, { driven }) : [openOne(folded, question)];
     if (json) printJson({ v: 1, run: folded.run, questions: open.map((one) => viewOf(read, one)) });
     else if (open.length === 0) note(`${folded.run}: no question is open`);
     else print(open.map((one) => questionText(folded.run, one, { left: leftOf(read, one) })).join("\n"));

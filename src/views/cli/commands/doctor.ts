@@ -11,14 +11,20 @@ const MAX_CHARS = 300;
 interface Options {
   json?: true;
   offline?: true;
+  fence?: string | true;
 }
 
 export function configure(command: Command, exit: (code: number) => void): void {
   command
     .option("--json", "one object on stdout")
     .option("--offline", "do not ask npm for a newer pawl; without a terminal and in CI it is not asked")
+    .option("--fence [kind]", "open the fence and try to get out of it, with canaries only")
     .addHelpText("after", EXAMPLES)
-    .action(async ({ json, offline }: Options) => {
+    .action(async ({ json, offline, fence }: Options) => {
+      if (fence !== undefined) {
+        const { tryFenceHere } = await import("../doctor-fence.ts");
+        return exit(await tryFenceHere(fence === true ? "auto" : fence, { json: json === true }));
+      }
       const isAlone = !process.stdout.isTTY || process.env["CI"] !== undefined;
       const looking = { offline: offline === true || isAlone };
       const findings: Finding[] = [];
@@ -48,9 +54,11 @@ function report(findings: readonly Finding[]): string {
 }
 
 const EXAMPLES = `
-Exit code 1 when something that is needed is missing.
+Exit code 1 when something that is needed is missing;
+with --fence 5 when there is no fence or it does not hold.
 
 Examples:
   pawl doctor
+  pawl doctor --fence
   pawl doctor --json | jq '.findings[] | select(.is != "ok")'
 `;

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
 import type { Blobs } from "../../../ports.ts";
+import { readPromptBlob } from "../../../loop/prompt.ts";
 import { plain } from "../../plain.ts";
 import { decisionText, manifestText, overviewText, verdictText } from "../iteration-text.ts";
 import { iterationView, type IterationView } from "../iteration-view.ts";
@@ -48,8 +49,10 @@ async function showText(view: IterationView, { blobs, options }: About): Promise
   const { prompt = false, verdict = false, decision = false, log } = options;
   if (!prompt && !verdict && !decision && log === undefined) return print(overviewText(view));
   if (prompt) {
-    for (const { start } of view.turns)
-      print(`${manifestText(start)}\n\n${plain(await textOf(blobs, start.prompt.blob))}\n`);
+    for (const { start } of view.turns) {
+      const { text, parts } = readPromptBlob(await textOf(blobs, start.prompt.blob));
+      print(`${manifestText(start, parts)}\n\n${plain(text)}\n`);
+    }
   }
   if (verdict) {
     if (view.checks.length === 0) print(`iteration ${view.iteration} has no verdict`);
@@ -60,11 +63,11 @@ async function showText(view: IterationView, { blobs, options }: About): Promise
   if (log !== undefined) print(plain(await logOf(view, { blobs, check: log })));
 }
 
-/** The facts as they are; with `--prompt` and `--log` also the texts they name. */
+/** The facts as they are; with `--prompt` and `--log` also what they name: texts, and the parts of a prompt. */
 async function asJson(view: IterationView, { blobs, options }: About): Promise<unknown> {
   const prompts = view.turns.map(async ({ start }) => ({
     turn: start.turn,
-    text: await textOf(blobs, start.prompt.blob),
+    ...readPromptBlob(await textOf(blobs, start.prompt.blob)),
   }));
   return {
     ...view,

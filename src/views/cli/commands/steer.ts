@@ -1,8 +1,8 @@
 /** `pawl steer`: words for the agent, into the running turn or the next prompt; what became of them; taking them back. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
+import { readTextFile, readTextStdin } from "../../../platform/text-file.ts";
 import { steer, steering, type SteerOptions } from "../directive.ts";
 import { directiveCells, directiveViews } from "../directive-view.ts";
 import { columns } from "../format.ts";
@@ -11,6 +11,7 @@ import { readRun, runAndWhat, withRun } from "../reading.ts";
 import { looksLikeRun } from "../run-id.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
+const ABOUT = { what: "the text", maxBytes: MAX_TEXT_BYTES };
 
 interface Options extends SteerOptions {
   now?: true;
@@ -65,7 +66,7 @@ async function tell(words: readonly string[], options: Options): Promise<number>
       ({ folded, queued }) => taking(cancel, directiveViews(folded, { queued, all: true })),
       options,
     );
-  const { asked, text } = given(words, options);
+  const { asked, text } = await given(words, options);
   const when = options.next === true ? "next" : options.onlyNow === true ? "only-now" : "now";
   const say: Directive = { kind: "say", text: checked(text), when };
   return steer(
@@ -111,7 +112,10 @@ async function list(asked: string | undefined, { json = false }: Options): Promi
   });
 }
 
-function given(words: readonly string[], { file }: Options): { asked: string | undefined; text: string | undefined } {
+async function given(
+  words: readonly string[],
+  { file }: Options,
+): Promise<{ asked: string | undefined; text: string | undefined }> {
   if (file === undefined) {
     const { asked, what } = runAndWhat(words);
     return { asked, text: what };
@@ -119,15 +123,7 @@ function given(words: readonly string[], { file }: Options): { asked: string | u
   const [asked, ...text] = words;
   if (text.length > 0 || (asked !== undefined && !looksLikeRun(asked)))
     throw new UsageError("a text and --file at once", { hint: "give one of them" });
-  return { asked, text: read(file) };
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
-  } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
-  }
+  return { asked, text: file === "-" ? await readTextStdin(ABOUT) : readTextFile(file, ABOUT) };
 }
 
 function checked(text: string | undefined): string {

@@ -1,0 +1,56 @@
+/** The tables for people who come from other loops: none of their rows is missing, and every test that is named exists. */
+import { describe, expect, it } from "vitest";
+import { missingTests, proofRows } from "../support/proof-table.ts";
+
+/** Rows without a test, with what they say instead. */
+const WITHOUT = /^(not yet \(other agents\)|not offered)$/;
+const rows = proofRows("docs/ralph.md");
+const proven = rows.filter(({ said }) => !WITHOUT.test(said));
+/** How many rows each table of theirs has. */
+const SECTIONS = {
+  "What the SDK loop does": 8,
+  "Flags and commands of open-ralph-wiggum": 21,
+  "What open-ralph-wiggum does besides": 16,
+  "What users of open-ralph-wiggum added": 8,
+  "What continuous-claude does": 18,
+  "Of continuous-claude": 8,
+  "Of the SDK loop": 7,
+  "Of open-ralph-wiggum": 10,
+  "Of others": 3,
+};
+
+describe("the tables of other loops", () => {
+  it("have all their rows", () => {
+    const counted = Object.fromEntries(
+      Object.keys(SECTIONS).map((name) => [name, rows.filter(({ section }) => section === name).length]),
+    );
+    expect(counted).toEqual(SECTIONS);
+    expect(rows).toHaveLength(Object.values(SECTIONS).reduce((sum, n) => sum + n, 0));
+    expect(new Set(rows.map(({ section, id }) => `${section}: ${id}`)).size).toBe(rows.length);
+  });
+
+  it.each(proven)("name tests of $section, $id, that exist", (row) => {
+    expect(missingTests(row)).toEqual([]);
+  });
+
+  it.each(proven)(
+    "name a test through the command line for $section, $id, but for an update that is none",
+    ({ id, tests }) => {
+      // Nothing is run where a newer version is looked for.
+      expect(id === "self-update" || tests.some(({ file }) => /^test\/e2e\/|library\.test/.test(file))).toBe(true);
+    },
+  );
+
+  it("leave out nothing but other agents and Windows", () => {
+    expect(rows.filter(({ said }) => WITHOUT.test(said)).map(({ id }) => id)).toEqual([
+      "`--agent`",
+      "`--rotation`",
+      "`--codex-goal` (newer)",
+      "review gate",
+      "reviewer pass",
+      "Windows",
+      "session ids, model ids with slashes, and what the opencode variant lacks",
+      "rotation cannot hold a model with a colon",
+    ]);
+  });
+});
