@@ -50,15 +50,14 @@ interface About {
   /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
   identity: Identity;
   moved: (path: string) => string;
-  prlimit: string;
+  /** undefined: the limits are set already. */
+  prlimit: string | undefined;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
-  /** A control group holds what the limits on single processes would. */
-  grouped: boolean;
 }
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, identity, moved, prlimit, seccompFd, grouped } = about;
+  const { system, identity, moved, prlimit, seccompFd } = about;
   const bind = ({ path, access, at }: Place): string[] => [
     access === "write" ? "--bind" : "--ro-bind",
     moved(path),
@@ -82,8 +81,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     "--chdir",
     cwd,
     "--",
-    prlimit,
-    ...limitWords(limits, { grouped }),
+    ...(prlimit === undefined ? [] : [prlimit, ...limitWords(limits)]),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
 }

@@ -44,7 +44,7 @@ export function dockerWords(inside: Inside, { run, system, target, user, prlimit
     [...mounts].flatMap(([at, words]) => ["--mount", `${words},${field("target", at)}`]),
     // Without a value it is taken from the environment of the command itself.
     variables.flatMap((name) => ["--env", name]),
-    ["--workdir", cwd, IMAGE, prlimit, ...limitWords(limits, { grouped: true })],
+    ["--workdir", cwd, IMAGE, prlimit, ...limitWords(limits)],
     relay === undefined ? [] : relayWords(relay),
   ].flat();
 }

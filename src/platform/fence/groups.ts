@@ -25,6 +25,8 @@ export interface Group {
 }
 
 export interface Groups {
+  /** They hold both memory and processes. */
+  readonly isWhole: boolean;
   make(limits: FenceLimits): Group;
   /** Removes what is left of this run's groups. */
   sweep(): void;
@@ -53,7 +55,8 @@ export function findGroups(run: string): Groups | undefined {
   try {
     sweep();
     make({ memoryBytes: 2 ** 30, processes: 100, fileBytes: 2 ** 30 }).release();
-    return { make, sweep };
+    const held = hierarchies.flatMap(({ limits }) => limits.map(([file]) => file.split(".")[0]));
+    return { isWhole: ["memory", "pids"].every((name) => held.includes(name)), make, sweep };
   } catch {
     sweep();
     return undefined;
