@@ -8,8 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openState } from "../../src/compose.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
-import { filesBelow, textOf } from "../support/red-team/escape.ts";
-import { waitFor } from "../support/temp.ts";
+import { filesBelow } from "../support/red-team/escape.ts";
 import { plantSecrets, SECRETS, VARIABLES } from "../support/red-team/secrets.ts";
 
 const bash = (command: string): Step => ({
@@ -185,20 +184,6 @@ it("of fourteen channels none gets out, and what went to the way out is in the t
   }
 });
 
-it("nothing that an agent left in sessions of its own outlives a driver that is killed, or a stop (F11)", async () => {
-  const daemons =
-    "(setsid sh -c 'sleep 271 & exec sleep 272' &); setsid -f sleep 273; (trap '' TERM HUP; sleep 274) & python3 -c \"import os; os.fork() or (os.setsid(), os.fork() or os.execvp('sleep', ['sleep', '275']))\"; touch started; sleep 60";
-  const other = await cliPlace({ script: byIteration({ 1: [bash(daemons)] }) });
-  const started = join(other.repository.path, "started");
-  const alive = (): string[] => commandLines().filter((line) => /^sleep 27[1-5]$/.test(line));
-  const first = other.start(["run", "start daemons", "--check", "false"]);
-  await waitFor(() => existsSync(started), { what: "the daemons", limitMs: 40_000 });
-  expect(alive().length).toBeGreaterThanOrEqual(5);
-  first.child.kill("SIGKILL");
-  await first.done;
-  await waitFor(() => alive().length === 0, { what: "their end", limitMs: 2_000 });
-});
-
 it("bombs of agent and check are held and named, and the run goes on (A17)", async () => {
   const bombs =
     "python3 -c 'x = bytearray(1000 * 1024 * 1024)'; n=0; while [ $n -lt 300 ]; do sleep 1 & n=$((n+1)); done 2>/dev/null; wait; echo x > made.txt";
@@ -241,11 +226,3 @@ it("an agent that fills the disk is ended, and its turn says why (A17)", async (
   expect(JSON.stringify(turns[0])).toContain("it wrote more than 48 MB (max-disk)");
   expect(ended.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["failed"]);
 });
-
-function commandLines(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) =>
-      existsSync(`/proc/${pid}/cmdline`) ? textOf(`/proc/${pid}/cmdline`).split("\0").join(" ").trim() : "",
-    );
-}

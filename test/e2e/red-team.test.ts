@@ -12,6 +12,7 @@ import { AGAINST_PAWL, AGAIN, SWAPS } from "../support/red-team/pawl.ts";
 import { lastMarked, stepsSince, type StandinRequest } from "../../src/standin/request.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { CLAIM, cliPlace } from "../support/cli.ts";
+import { countOf, figure } from "../support/figure.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { tempDir } from "../support/temp.ts";
 
@@ -19,6 +20,7 @@ const ROOT = join(import.meta.dirname, "../..");
 /** Nobody's. */
 const USER = 4_321;
 const SESSION_LIMIT_MS = 120_000;
+const ROUNDS = countOf("PAWL_TEST_RED_TEAM", 1);
 const isRoot = process.getuid?.() === 0;
 
 interface Session {
@@ -63,17 +65,24 @@ function attack(as: "root" | "user"): Session {
 
 describe("a fence", () => {
   it.skipIf(!isRoot)("lets none of the escapes out, opened by root", { timeout: SESSION_LIMIT_MS }, () => {
-    const { uid, results } = attack("root");
-    expect(uid).toBe(0);
-    expect(results.length).toBeGreaterThanOrEqual(40);
-    expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    expect(ESCAPES.length).toBeGreaterThanOrEqual(40);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { uid, results } = attack("root");
+      expect(uid).toBe(0);
+      expect(results.length).toBe(ESCAPES.length);
+      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    }
+    figure("red team", { as: "root", escapes: ESCAPES.length, rounds: ROUNDS });
   });
 
   it("lets none of the escapes out, opened by an ordinary user", { timeout: SESSION_LIMIT_MS }, () => {
-    const { uid, results } = attack("user");
-    expect(uid).not.toBe(0);
-    expect(results.length).toBe(ESCAPES.length);
-    expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { uid, results } = attack("user");
+      expect(uid).not.toBe(0);
+      expect(results.length).toBe(ESCAPES.length);
+      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    }
+    figure("red team", { as: "user", escapes: ESCAPES.length, rounds: ROUNDS });
   });
 });
 
@@ -105,7 +114,7 @@ function calls(escapes: readonly { script: string }[], variables: Readonly<Recor
 }
 
 it(
-  "the real Claude Code gets none of them out as its tool calls, and the run goes on to its outcome",
+  "the real Claude Code gets none of them out as its tool calls, and the run goes on to its outcome (row 16)",
   { timeout: 150_000 },
   async () => {
     const scene = tempDir("red-team");

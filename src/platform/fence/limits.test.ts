@@ -1,7 +1,9 @@
 /** Limits from inside, with bounded bombs; each breach has a name afterwards. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { figure } from "../../../test/support/figure.ts";
 import { tempDir } from "../../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "../fence.ts";
 import { runProcess, type ProcessRecord } from "../process.ts";
@@ -26,7 +28,18 @@ beforeAll(async () => {
 });
 afterAll(() => fence.close());
 
-const run = (script: string, more: { maxOutputBytes?: number } = {}): Promise<ProcessRecord> =>
+/** Also how late the driver's events were meanwhile, for the campaign. */
+async function run(script: string, more: { maxOutputBytes?: number } = {}): Promise<ProcessRecord> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const record = await bounded(script, more);
+  delay.disable();
+  const p99Ms = Math.round(delay.percentile(99) / 1e5) / 10;
+  figure("A17", { what: record.limits.join(", "), p99Ms, tookMs: Math.round(record.durationMs) });
+  return record;
+}
+
+const bounded = (script: string, more: { maxOutputBytes?: number }): Promise<ProcessRecord> =>
   runProcess({
     command: "/bin/sh",
     args: ["-c", script],
