@@ -3,7 +3,7 @@
  * minutes, ratios much less.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { byHand, plainCommit } from "./by-hand.ts";
 import { fenceCost } from "./fence.ts";
@@ -127,14 +127,23 @@ async function firstAgentStart(): Promise<object> {
   return { pawlToFirstRequestMs: median(pawl), agentAloneMs: median(bare), onTopMs, ...fence };
 }
 
-const results = {
-  command: "npm run bench",
-  overheadPerIteration: await overhead(),
-  statusStart: statusStart(),
-  firstAgentStart: await firstAgentStart(),
-  fence: fenceCost(),
-  journalOf100kFacts: journalFacts(),
-  tokensBilledForTenIterations: await tokensBilled(),
+const parts: Readonly<Record<string, () => object | Promise<object>>> = {
+  overheadPerIteration: overhead,
+  statusStart,
+  firstAgentStart,
+  fence: fenceCost,
+  journalOf100kFacts: journalFacts,
+  tokensBilledForTenIterations: tokensBilled,
 };
-writeFileSync(join(import.meta.dirname, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
+/** `npm run bench -- fence`: only these, the other figures stay. */
+const asked = process.argv.slice(2);
+const file = join(import.meta.dirname, "results.json");
+const before = asked.length === 0 ? {} : (JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>);
+const results: Record<string, unknown> = { command: "npm run bench" };
+for (const [name, measure] of Object.entries(parts)) {
+  const isAsked = asked.length === 0 || asked.includes(name);
+  const result = isAsked ? await measure() : before[name];
+  if (result !== undefined) results[name] = result;
+}
+writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
 console.log(JSON.stringify(results, null, 2));

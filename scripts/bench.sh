@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures pawl's own cost as ratios within one run and writes bench/results.json. What is measured runs compiled, as users
-# run it; the compiled benchmarks live in .cache.
+# run it; `npm run bench -- fence` measures that part only. The compiled benchmarks live in .cache.
 set -euo pipefail
 
 source "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
@@ -11,4 +11,4 @@ tsc --noEmit false --outDir .cache/bench --rootDir . --allowImportingTsExtension
   --exactOptionalPropertyTypes --noUncheckedIndexedAccess --ignoreConfig bench/*.ts
 ln -sfn ../../node_modules .cache/bench/node_modules
 cp package.json .cache/bench/
-exec node bench/bench.ts
+exec node bench/bench.ts "$@"

@@ -12,6 +12,7 @@ import { nearest } from "./config/nearest.ts";
 import {
   DEFAULTS,
   flagOf,
+  typedFlag,
   SETTING_NAMES,
   SETTINGS,
   variableOf,
@@ -145,12 +146,6 @@ function knownOr(word: string, known: readonly string[], says: string): void {
   throw new UsageError(says, {
     hint: meant === undefined ? "`pawl config show` lists the settings" : `did you mean ${meant}?`,
   });
-}
-
-/** As it was typed: the setting `commit` has switches instead of a flag of its own. */
-function typedFlag(name: SettingName, flags: Readonly<Partial<Record<SettingName, unknown>>>): string {
-  if (name === "commit") return flags.commit === "none" ? "--no-commit" : "--current-branch";
-  return `--${flagOf(name) ?? name}`;
 }
 
 /** What cannot be meant together; each names both and where they come from. */

@@ -29,6 +29,14 @@ function counted({ name, about, shows, files, counts, env = {} }: Counted): Part
 
 export const countedParts: readonly Part[] = [
   counted({
+    name: "fence",
+    about:
+      "the red team's escapes as root, as a user and by the real agent; bombs, and how late the driver is meanwhile",
+    shows: "row 16, F11, A5, A12, A13, A16, A17",
+    files: ["test/e2e/red-team.test.ts", "test/e2e/fenced.test.ts", "src/platform/fence/limits.test.ts"],
+    counts: { rounds: [20, "PAWL_TEST_RED_TEAM"] },
+  }),
+  counted({
     name: "journal",
     about: "single flipped bits in a journal's file",
     shows: "F5",

@@ -78,6 +78,11 @@ describe("a flag given to a run that goes on", () => {
     );
     expect(() => compare({ context: "fresh" }, {})).toThrow('--context "fresh" differs: the run has "auto"');
     expect(() => compare({ tasks: "T.md" }, {})).toThrow('--tasks "T.md" differs: the run has none');
+    expect(() => compare({ checks: ["npm test"] }, {})).toThrow('--check "npm test" differs: the run has none');
+    expect(() => compare({ commit: "none" }, {})).toThrow("--no-commit differs: the run has a branch of its own");
+    expect(() => compare({ template: "/no/such/file" }, {})).toThrow(
+      '--template "/no/such/file" differs: the run has none',
+    );
   });
 
   it("takes `auto` for the fence that the run has, and knows what the network was", () => {

@@ -2,12 +2,14 @@
  * What was frozen in a run, read back as settings, so that a flag given when it goes on can be compared with it. A flag
  * that says the same is welcome, any other is refused: the run would not be the one its journal tells of.
  */
-import { readFileSync } from "node:fs";
 import { UsageError } from "../errors.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
+import { readTextFile } from "../platform/text-file.ts";
 import type { RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
-import { flagOf, type SettingName, type Settings } from "./settings.ts";
+import { typedFlag, type SettingName, type Settings } from "./settings.ts";
+
+const MAX_TEMPLATE_BYTES = 64 * 1024;
 
 type Frozen = (spec: RunSpec) => unknown;
 const option =
@@ -71,7 +73,7 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
   criteria: (given: readonly string[], { criteria }) =>
     given.every((one) => criteria.includes(one)) ? undefined : { given, has: criteria },
   template: (given: string, { template }) =>
-    textOf(given) === template?.trim()
+    template !== undefined && textOf(given) === template.trim()
       ? undefined
       : { given, has: template === undefined ? undefined : "another text" },
   // `auto` is whatever the run has.
@@ -95,9 +97,10 @@ function networkOf({ network, hosts }: RunSpec["fence"]): string {
 type Resolved = Required<Pick<Settings, "checks">>;
 const withoutTime = ({ name, command, required }: RunSpec["checks"][number]): unknown => [name, command, required];
 
+/** undefined for what no template could have been. */
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8").trim();
+    return readTextFile(file, { what: "the template", maxBytes: MAX_TEMPLATE_BYTES }).trim();
   } catch {
     return undefined;
   }
@@ -120,15 +123,22 @@ export function refuseDifferences(
     const name = key as SettingName;
     const difference = differs(name, { value, spec });
     if (difference === undefined) continue;
-    const flag = `--${flagOf(name) ?? name}`;
+    const flag = typedFlag(name, given);
+    if (name === "commit") throw differing(flag, COMMITS[spec.workspace.commit]);
     const shown = (one: unknown): string =>
       one === undefined || (Array.isArray(one) && one.length === 0) ? "none" : quoted(say(name, one));
     const asked = value === true ? flag : `${flag} ${shown(difference.given)}`;
-    throw new UsageError(`${asked} differs: the run has ${value === true ? "it off" : shown(difference.has)}`, {
-      hint: "what a run is was fixed at its start; limits, the model and --trust-promise may change. For another, start a new run",
-    });
+    throw differing(asked, value === true ? "it off" : shown(difference.has));
   }
 }
+
+/** The setting `commit` is typed as switches. */
+const COMMITS = { branch: "a branch of its own", current: "--current-branch", none: "--no-commit" } as const;
+
+const differing = (asked: string, has: string): UsageError =>
+  new UsageError(`${asked} differs: the run has ${has}`, {
+    hint: "what a run is was fixed at its start; limits, the model and --trust-promise may change. For another, start a new run",
+  });
 
 function differs(name: SettingName, { value, spec }: { value: unknown; spec: RunSpec }): Difference | undefined {
   const compare = COMPARED[name];

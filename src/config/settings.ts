@@ -80,3 +80,9 @@ export const flagOf = (name: SettingName): string | null => {
   return setting.flag === undefined ? name : setting.flag;
 };
 export const variableOf = (name: SettingName): string => `PAWL_${name.toUpperCase().replaceAll("-", "_")}`;
+
+/** As it was typed: the setting `commit` has switches instead of a flag of its own. */
+export function typedFlag(name: SettingName, flags: Readonly<Partial<Record<SettingName, unknown>>>): string {
+  if (name === "commit") return flags.commit === "none" ? "--no-commit" : "--current-branch";
+  return `--${flagOf(name) ?? name}`;
+}

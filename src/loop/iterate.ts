@@ -126,7 +126,8 @@ function backoffMs({ spec }: RunState, inRow: number): number {
 function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number, attempt: number): Body<Action>[] {
   const throttled = throttledUntil(state, now.wall);
   if (throttled !== undefined) {
-    const reason = `${state.limits.callsPerHour} calls in the last hour`;
+    const { callsPerHour } = state.limits;
+    const reason = `${callsPerHour} ${callsPerHour === 1 ? "call" : "calls"} in the last hour`;
     const key = `${THROTTLE}${state.turns}`;
     return [{ do: "wait", key, why: "throttle", reason, ...untilWall(now, throttled - now.wall) }];
   }

@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isListed, reachOf } from "./egress-rules.ts";
 import { dial, proxyFor, send, type Target } from "./egress-upstream.ts";
+import { tellSparely } from "./egress-telling.ts";
 import { endToEnd } from "./gateway-upstream.ts";
 
 /** From here on the answer is a refusal; from twice as many on, none. */
@@ -39,6 +40,7 @@ type Judge = (scheme: "http" | "https", host: string, port: number) => Promise<V
 
 export async function openEgress({ socket, hosts, environment, onAttempt }: Options): Promise<Egress> {
   const open = new Set<Duplex>();
+  const tell = tellSparely(onAttempt);
   const decide: Judge = async (scheme, host, port) => {
     if (open.size > MAX_CONNECTIONS) return { refused: "too many connections" };
     const proxy = proxyFor(scheme, { host, port }, environment);
@@ -54,7 +56,7 @@ export async function openEgress({ socket, hosts, environment, onAttempt }: Opti
       "refused" in verdict
         ? verdict.refused
         : `on the list${verdict.proxy === undefined ? "" : ", through your proxy"}`;
-    onAttempt({ host, port, allowed: !("refused" in verdict), why });
+    tell({ host, port, allowed: !("refused" in verdict), why });
     return verdict;
   };
   const server = createServer((request, response) => void forward(request, response, judge));

@@ -1,13 +1,15 @@
 /** The fence from inside, tried for real; canaries are files and processes of these tests alone. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "./fence.ts";
 import { USUAL_LIMITS } from "./fence/limits.ts";
 import { hiddenFiles, toolchainPlaces, type Place } from "./fence/places.ts";
-import { runProcess, type ProcessRecord } from "./process.ts";
+import { runProcess, start, type ProcessRecord } from "./process.ts";
 
 const SECRET = "canary-8b1f";
 let fence: Fence;
@@ -127,9 +129,46 @@ it("holds a bounded fork bomb by its limit on processes", async () => {
 it("holds memory and files by their limits", async () => {
   const limits = { ...USUAL_LIMITS, memoryBytes: 256 * 1024 ** 2, fileBytes: 1024 ** 2 };
   const { output } = await inside(
-    "python3 -c 'x = bytearray(600*1024*1024)' 2>&1 | tail -1; head -c 5000000 /dev/zero > big; stat -c %s big",
+    "python3 -c 'x = b\"x\" * (600 << 20)' 2>&1; echo ended with $?; head -c 5000000 /dev/zero > big; stat -c %s big",
     limits,
   );
-  expect(output).toContain("MemoryError");
+  // Refused to it, or ended by its control group.
+  expect(output).toMatch(/MemoryError\nended with 1\n|ended with 137\n/);
   expect(output).toContain(String(1024 ** 2));
+});
+
+it("refuses to open a place that has become a link below a writable one", () => {
+  const home = join(root, "home");
+  symlinkSync(join(root, "outside"), join(home, "tmp"));
+  const linked: Place[] = [
+    { path: home, access: "write" },
+    { path: join(home, "tmp"), access: "write", at: "/tmp" },
+  ];
+  const about = { cwd: "/", places: linked, hidden: [], network: "none", limits: USUAL_LIMITS } as const;
+  expect(() => fence.wrap("true", [], about)).toThrow("has become a link");
+});
+
+it("gives loaders' variables to what is inside, never to the fence's own programs outside", async () => {
+  const seen: { command: string; args: readonly string[] }[] = [];
+  const { child } = start("/bin/sh", ["-c", 'echo "$LD_LIBRARY_PATH=$BASH_ENV"'], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: "/usr/bin:/bin", LD_LIBRARY_PATH: "/canary", BASH_ENV: "a b" },
+    confine: (command, args) => {
+      seen.push({ command, args });
+      return { command: "/usr/bin/env", args: ["sh", "-c", 'env >&2; exec "$@"', "x", command, ...args], fds: [] };
+    },
+  });
+  const [inner, outer] = await Promise.all([text(child.stdout as Readable), text(child.stderr as Readable)]);
+  expect(inner).toBe("/canary=a b\n");
+  expect(outer).not.toMatch(/LD_LIBRARY_PATH|BASH_ENV/);
+  expect(seen).toHaveLength(1);
+});
+
+it("opens of the user's home what an installer made, not what a person keeps there", () => {
+  const home = join(root, "someone");
+  for (const folder of [".config/bin", "work/bin", ".tool/bin", ".tool/lib", "bin"])
+    mkdirSync(join(home, folder), { recursive: true });
+  const path = [".config/bin", "work/bin", ".tool/bin", "bin"].map((folder) => join(home, folder)).join(":");
+  const opened = toolchainPlaces({ path, named: [], closed: [home] }).map((place) => place.path.slice(home.length + 1));
+  expect(opened.toSorted()).toEqual([".config/bin", ".tool", "bin", "work/bin"]);
 });

@@ -143,11 +143,13 @@ function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: P
     wrap(command, args, inside) {
       refuseLinks(inside.places);
       const group = groups?.make(inside.limits);
-      const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash });
+      const limits = groups?.isWhole === true ? inside.limits : undefined;
+      const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash, limits });
       const moved = (path: string): string => keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(filter, "r");
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
-      const words = bwrapWords(inside, { system, identity, moved, prlimit, seccompFd });
+      const inner = limits === undefined ? prlimit : undefined;
+      const words = bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd });
       const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
       return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
     },

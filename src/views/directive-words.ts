@@ -1,5 +1,6 @@
 /** A directive and its receipt in words. */
 import type { Directive } from "../events.ts";
+import { sayLimits } from "./cli/header.ts";
 import { oneLine } from "./plain.ts";
 
 const MAX_TEXT_CHARS = 100;
@@ -28,9 +29,7 @@ export function directiveWords(directive: Directive): string {
     case "model":
       return `model ${oneLine(directive.model, { max: MAX_TEXT_CHARS })}`;
     case "budget":
-      return `budget ${Object.entries(directive.limits)
-        .map(([name, limit]) => `${name} ${limit}`)
-        .join(", ")}`;
+      return `budget: ${sayLimits(directive.limits)}`;
     case "memory":
       return `memory ${directive.op} ${oneLine(directive.id, { max: MAX_TEXT_CHARS })}`;
     case "answer":

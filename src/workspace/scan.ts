@@ -47,7 +47,9 @@ export async function scan(
   const listed = await git.run(LIST, { maxBytes });
   if (listed.truncated) return { ...nothing(), refused: "the workspace lists more files than can be read" };
   if (listed.code !== 0) throw gitFailed(LIST, listed);
-  const paths = new Set([...listed.stdout.toString("latin1").split("\0").filter(Boolean), ...follow.update]);
+  const names = [...listed.stdout.toString("latin1").split("\0").filter(Boolean), ...follow.update];
+  // What was a file and is a folder now stands before what is in it: git takes them in this order only.
+  const paths = new Set(names.toSorted());
   for (const path of follow.drop) paths.delete(path);
   if (paths.size > caps.maxFiles)
     return {

@@ -1,6 +1,6 @@
 /** Files that git cannot take in: the run goes on without them, says so, and no restore writes over them unkept. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
@@ -50,6 +50,22 @@ exec ${real} "$@"
 }
 
 describe("a file that git cannot take in", () => {
+  it("is none that has become a folder, nor a folder that has become a file", async () => {
+    place.write("plan", "a file\n");
+    place.write("notes/a", "in a folder\n");
+    commitAll();
+    const workspace = await openFor(place);
+    await workspace.prepare();
+    rmSync(join(place.repo, "plan"));
+    place.write("plan/first", "now a folder\n");
+    rmSync(join(place.repo, "notes"), { recursive: true });
+    place.write("notes", "now a file\n");
+    const taken = await workspace.snapshot(1, ABOUT);
+    expect(taken.warnings).toEqual([]);
+    await workspace.accept({ tree: taken.judged, message: "m", at: AT, snapshot: 1 });
+    expect(place.git("ls-files")).toContain("notes\nplan/first");
+  });
+
   it("for its encoding is left out and said; the rest is taken and handed over", async () => {
     const workspace = await openFor(place);
     await workspace.prepare();

@@ -90,6 +90,7 @@ it(
     const [folder, home] = [join(place.state, "runs", run), join(place.state, "runs", run, "agents/main")];
     const isTidy = (): void => {
       expect(existsSync(join(home, "tmp"))).toBe(false);
+      expect(existsSync(join(folder, "agent-tmp"))).toBe(false);
       expect(existsSync(join(folder, "check-scratch"))).toBe(false);
       expect(readdirSync(join(home, "claude")).length).toBeGreaterThan(0);
     };

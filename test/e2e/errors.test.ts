@@ -66,10 +66,10 @@ describe("--max-calls-per-hour", () => {
     const live = await liveRun({ state: place.state, env: place.env });
     const wait = await live.nth("wait-start");
     const [first] = await live.of("turn-start");
-    expect(wait.reason).toBe("1 calls in the last hour");
+    expect(wait.reason).toBe("1 call in the last hour");
     expect(wait.until).toBe((first?.at ?? 0) + 3_600_000);
     expect(asked(place)).toBe(1);
-    expect((await place.pawl("status")).stdout).toMatch(/^state +waiting until .*1 calls in the last hour$/m);
+    expect((await place.pawl("status")).stdout).toMatch(/^state +waiting until .*1 call in the last hour$/m);
     expect((await place.pawl("budget", "--max-calls-per-hour", "9", "--wait")).code).toBe(0);
     expect((await running.done).code).toBe(0);
     expect(await live.of("turn-start")).toHaveLength(2);

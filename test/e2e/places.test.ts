@@ -68,6 +68,7 @@ describe("a worktree of its own", () => {
     expect(ended.code).toBe(3);
     writeFileSync(join(`${place.repository.path}-worktrees/side`, "by-hand.txt"), "mine\n");
     expect((await place.pawl("worktrees", "clean")).stdout).toBe("kept side: it has uncommitted changes\n");
+    expect((await place.pawl("worktrees", "clean", "side")).code).toBe(1);
     expect((await place.pawl("worktrees", "list")).stdout).toContain("exhausted, dirty: it has uncommitted changes");
     const refusals: [string[], string][] = [
       [["worktrees", "clean", "nope"], 'no worktree called "nope"'],

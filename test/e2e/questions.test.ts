@@ -126,6 +126,10 @@ describe("a question of the agent", () => {
     await kill();
     const refused = await place.pawl("answer", "q1", "allow");
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("its turn ended with its driver")]);
+    // What cannot be answered is not asked for either.
+    expect((await place.pawl("status")).stdout).not.toContain("pawl answer");
+    expect(await place.pawl("answer")).toMatchObject({ code: 0, stdout: "" });
+    expect((await place.pawl("answer", "q1")).code).toBe(2);
     const second = again();
     await live.nth("human-requested", 2);
     expect((await place.pawl("answer", "q2", "yes")).code).toBe(0);

@@ -112,7 +112,7 @@ it("refuses what contradicts itself, and what is too long, with nothing queued",
   ];
   for (const [line, says, hint] of cases) expectHint(await place.pawl(...line), { says, hint });
   const long = await place.start(["steer", "--file", "-"], { input: "ü".repeat(32 * 1024 + 1) }).done;
-  expectHint(long, { says: /has 65538 bytes; at most 65536/, hint: /file in the repository/ });
+  expectHint(long, { says: /has more than 65536 bytes/, hint: /file of the repository/ });
   expect(await recording.handle.inbox.queued(RUN)).toEqual([]);
 
   const end = { is: "stuck", rule: "struggle:stop", reason: "no progress" } as const;

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDir } from "../../../test/support/temp.ts";
 import { configDirectory } from "./environment.ts";
 import { inspectTurn } from "./inspect.ts";
 import { findStart, savedTotals } from "./start.ts";
+import { openTail } from "./tail.ts";
 
 const usage = { input_tokens: 10, output_tokens: 2, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
@@ -170,4 +172,19 @@ it("reads the totals that an orderly end saved, the last of them", async () => {
     cacheReadTokens: 4,
     cacheWriteTokens: 0,
   });
+});
+
+it("reads no transcript through a link, from a pipe, or without end", async () => {
+  const uuid = randomUUID();
+  const elsewhere = recorded([prompt(uuid), answer("m1", "end_turn", [text("from elsewhere")])]);
+  const { home, project } = recorded([prompt(randomUUID())]);
+  const planted = { ref: randomUUID(), mode: "new" as const };
+  symlinkSync(join(elsewhere.project, `${elsewhere.session.ref}.jsonl`), join(project, `${planted.ref}.jsonl`));
+  expect(await inspectTurn({ home, session: planted }, { uuid })).toEqual({ is: "unknown" });
+  const fifo = { ref: randomUUID(), mode: "new" as const };
+  execFileSync("mkfifo", [join(project, `${fifo.ref}.jsonl`)]);
+  expect(await inspectTurn({ home, session: fifo }, { uuid })).toEqual({ is: "unknown" });
+  expect(() => openTail(join(project, `${planted.ref}.jsonl`))).toThrow();
+  const { start } = await findStart(configDirectory(home), { ...planted, mode: "continue" });
+  expect(start.is).toBe("new");
 });

@@ -16,7 +16,7 @@ export interface ClaudeProcess {
   spawn(options: SpawnOptions): SpawnedProcess;
   /** Resolves when the process has exited or could not be started; pending before it is started. */
   readonly exited: Promise<string>;
-  /** The last it said on its error output. */
+  /** Why it had to be ended, and the last it said on its error output. */
   lastWords(): string;
   /** Limits that it or what it started met since the last look. */
   limits(): string[];
@@ -30,6 +30,7 @@ export function claudeProcess({ confine }: { confine?: Confine | undefined } = {
   let child: ChildProcess | undefined;
   let ending: Promise<void> | undefined;
   let words = "";
+  let tooMuch = "";
   let held: Held | undefined;
   const met: string[] = [];
 
@@ -60,6 +61,7 @@ export function claudeProcess({ confine }: { confine?: Confine | undefined } = {
       child = spawned;
       held = holding;
       void held?.tooMuch.then((why) => {
+        tooMuch = why;
         met.push(why);
         exited.resolve(why);
         void end();
@@ -70,14 +72,15 @@ export function claudeProcess({ confine }: { confine?: Confine | undefined } = {
       spawned.on("exit", (code, signal) => {
         const how = signal === null ? `exit code ${code}` : signal;
         met.push(...(held?.breaches() ?? []));
-        exited.resolve([how, ...met].join(", "));
+        tooMuch ||= met.join(", ");
+        exited.resolve(how);
       });
       spawned.on("error", (error) => exited.resolve(error.message));
       if (spawned.stdin === null || spawned.stdout === null) throw new Error("started without pipes");
       return spawned as SpawnedProcess;
     },
     exited: exited.promise,
-    lastWords: () => words.trim(),
+    lastWords: () => [tooMuch, words.trim()].filter((text) => text !== "").join("; "),
     limits: () => [...met.splice(0), ...(held?.breaches() ?? [])],
     end,
   };

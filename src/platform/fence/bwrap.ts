@@ -50,7 +50,8 @@ interface About {
   /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
   identity: Identity;
   moved: (path: string) => string;
-  prlimit: string;
+  /** undefined: the limits are set already. */
+  prlimit: string | undefined;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
 }
@@ -80,8 +81,7 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     "--chdir",
     cwd,
     "--",
-    prlimit,
-    ...limitWords(limits),
+    ...(prlimit === undefined ? [] : [prlimit, ...limitWords(limits)]),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
 }

@@ -25,6 +25,8 @@ export interface Group {
 }
 
 export interface Groups {
+  /** They hold both memory and processes. */
+  readonly isWhole: boolean;
   make(limits: FenceLimits): Group;
   /** Removes what is left of this run's groups. */
   sweep(): void;
@@ -47,13 +49,14 @@ export function findGroups(run: string): Groups | undefined {
   };
   const sweep = (): void => {
     for (const { folder } of hierarchies)
-      for (const name of readdirSync(folder)) if (name.startsWith(prefix)) tryRemove(join(folder, name));
+      for (const name of readdirSync(folder)) if (isLeft(name, prefix)) tryRemove(join(folder, name));
   };
   if (hierarchies.length === 0) return undefined;
   try {
     sweep();
     make({ memoryBytes: 2 ** 30, processes: 100, fileBytes: 2 ** 30 }).release();
-    return { make, sweep };
+    const held = hierarchies.flatMap(({ limits }) => limits.map(([file]) => file.split(".")[0]));
+    return { isWhole: ["memory", "pids"].every((name) => held.includes(name)), make, sweep };
   } catch {
     sweep();
     return undefined;
@@ -97,6 +100,12 @@ function counterIn(file: string, name: string): number {
   } catch {
     return 0;
   }
+}
+
+/** Of this run, or of a driver that lives no more. */
+function isLeft(name: string, prefix: string): boolean {
+  const pid = /^pawl-.+-(\d+)-\d+$/.exec(name)?.[1];
+  return name.startsWith(prefix) || (pid !== undefined && !existsSync(`/proc/${pid}`));
 }
 
 /** Not while something is in it. */

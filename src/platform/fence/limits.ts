@@ -1,8 +1,7 @@
 /** What a fenced process and everything below it may use, as limits of the kernel's own. */
 export interface FenceLimits {
   /**
-   * Bytes of all processes together where control groups can be had; of each one also: writable private memory, address
-   * space that is only reserved does not count.
+   * Bytes of all processes together where control groups can be had; elsewhere of each one: writable private memory.
    */
   memoryBytes: number;
   processes: number;
@@ -18,8 +17,18 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/** Before the command, inside. Core files are none: they would land in the workspace. */
+/** Before the command, inside, where no control group holds the whole. Core files are none: they would land in the workspace. */
 export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
   const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
+
+/** What shells count the size of files in. */
+const BLOCK_BYTES = 512;
+
+/**
+ * For a shell, where a control group holds memory and processes: what a single process maps and never touches
+ * (sanitizers do) is no matter then.
+ */
+export const fileLimitSteps = ({ fileBytes }: FenceLimits): string =>
+  `ulimit -c 0 && ulimit -f ${Math.ceil(fileBytes / BLOCK_BYTES)} || exit 125`;

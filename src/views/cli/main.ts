@@ -7,10 +7,6 @@
 import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-
-// A driver waits most of the time: a young generation that stays small from the start saves some 15 MB.
-setFlagsFromString("--semi-space-growth-factor=1");
 
 const MIN_NODE = [22, 18] as const;
 const EXIT_USAGE = 2;
@@ -26,8 +22,8 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   nodeModule.enableCompileCache(
     join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), ".cache"), "pawl", "compiled"),
   );
-  const { loadEnglishOnly } = await import("../../platform/no-locales.ts");
-  loadEnglishOnly();
+  const { leanStart } = await import("../../platform/lean-start.ts");
+  leanStart();
   const { main } = await import("./program.ts");
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -1,4 +1,5 @@
 /** The control point between iterations as a program sees it: where the run is, and what it may answer. */
+import { UsageError } from "../../errors.ts";
 import type { Directive, Task, Verdict } from "../../events.ts";
 import type { Spent } from "../../loop/budget.ts";
 import { mainLane, verdictOf, type IterationRecord, type RunState } from "../../loop/state.ts";
@@ -72,8 +73,25 @@ export function iterationState(state: RunState): IterationState {
   };
 }
 
-/** In the order in which they count. */
+const SWITCHES = ["stop", "skipTask", "pause"];
+const ANSWERS = ["say", "model", "budget", ...SWITCHES];
+
+/** A stop that is misspelt must not be none: the run would go on and cost. */
+function refuseUnknown(answer: unknown): void {
+  const known = `it may return ${ANSWERS.join(", ")}`;
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+    throw new UsageError(`onIteration returned ${JSON.stringify(answer) ?? typeof answer}, no object`, { hint: known });
+  for (const [name, value] of Object.entries(answer)) {
+    if (!ANSWERS.includes(name))
+      throw new UsageError(`onIteration returned ${JSON.stringify(name)}, which is no answer`, { hint: known });
+    if (SWITCHES.includes(name) && value !== undefined && typeof value !== "boolean")
+      throw new UsageError(`onIteration returned ${name}: ${JSON.stringify(value)}; it is true or false`);
+  }
+}
+
+/** In the order in which they count. UsageError for what is no answer. */
 export function directivesOf(answer: IterationAnswer): Directive[] {
+  refuseUnknown(answer);
   const { say, stop, model, budget, skipTask, pause } = answer;
   return [
     ...(budget === undefined ? [] : [{ kind: "budget" as const, limits: budget }]),

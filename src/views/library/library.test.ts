@@ -109,6 +109,8 @@ describe("run", () => {
     const wrong: [Partial<RunOptions>, string][] = [
       [{ maxCots: 5 } as Partial<RunOptions>, "no option maxCots"],
       [{ goal: " " }, "needs a goal"],
+      [{ checks: "npm test" } as unknown as Partial<RunOptions>, "checks is a list"],
+      [{ agent: { name: "mine" } } as unknown as Partial<RunOptions>, "the agent is no Agent"],
       [{ checks: [holds("x"), "content=true"] }, "two checks are called content"],
       [{ cwd: environment["HOME"] ?? "" }, "not in a git repository"],
       [{ worktree: true, commit: "none" }, "a worktree has a branch of its own"],
@@ -167,7 +169,22 @@ describe("run", () => {
       write(workspace, "two\n");
       return { text: CLAIM };
     };
-    const wrong: unknown[] = [{ is: "probably" }, true, undefined, { pass: "yes" }, { is: "pass" }];
+    const evidence = { tree: "0".repeat(40), command: "kept", exitCode: 0, signal: null, durationMs: 1 };
+    const earlier = { ...evidence, log: null, logBytes: 0, isolation: "copy", suspicions: [] };
+    const throwing = {
+      get pass(): boolean {
+        throw new Error("no answer");
+      },
+    };
+    const wrong: unknown[] = [
+      { is: "probably" },
+      true,
+      undefined,
+      { pass: "yes" },
+      { is: "pass" },
+      { is: "pass", evidence: earlier },
+      throwing,
+    ];
     for (const [n, answer] of wrong.entries()) {
       const check: OwnCheck = { name: "odd", judge: () => answer as { pass: true } };
       const handle = await run(
@@ -266,6 +283,24 @@ describe("onIteration", () => {
     expect((await again.outcome).outcome.is).toBe("claimed");
     expect(asked).toEqual([1, 2]);
     await expect(resume("r-none", { environment })).rejects.toThrow("there is no run");
+  });
+
+  it("that answers what is no answer is refused, so that a misspelt stop does not let the run go on and cost", async () => {
+    const wrong: [unknown, string][] = [
+      [{ sotp: true }, "which is no answer"],
+      [{ stop: "yes" }, "it is true or false"],
+      ["stop", "no object"],
+    ];
+    for (const [answer, says] of wrong) {
+      const { options } = place();
+      const script: ScriptedFunction = ({ n, workspace }) => {
+        write(workspace, `${n}\n`);
+        return n < 3 ? {} : { text: CLAIM };
+      };
+      const handle = await run({ ...options({ script }), onIteration: () => answer as { stop: true } });
+      await expect(handle.outcome).rejects.toThrow(says);
+      expect(handle.state().spent.turns).toBe(1);
+    }
   });
 
   it("waits for nobody: a stop from outside ends the run while it is asked, its signal is aborted", async () => {

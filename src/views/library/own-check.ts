@@ -3,6 +3,10 @@ import { z } from "zod";
 import { verdictSchema, type Evidence, type Verdict } from "../../events.ts";
 import type { Check, VerifyTree } from "../../ports.ts";
 
+/** Of what a check says: more would only make the journal slow, the prompt is cut anyway. */
+const MAX_MESSAGE_CHARS = 4_000;
+const MAX_FINGERPRINT_CHARS = 400;
+
 /** In short: a verdict without the evidence, which pawl adds. */
 export type Judged = { pass: true; score?: number } | { pass: false; message: string; score?: number };
 
@@ -37,15 +41,15 @@ export function portOf(own: OwnCheck, spec: { required: boolean; timeoutMs: numb
       const started = performance.now();
       const timeout = AbortSignal.timeout(spec.timeoutMs);
       const both = AbortSignal.any([signal, timeout]);
-      const over = new Promise<Verdict>((resolve) =>
-        both.addEventListener("abort", () => resolve(unverifiable(late(timeout, spec.timeoutMs))), { once: true }),
-      );
+      const over = new Promise<Verdict>((resolve) => {
+        const end = (): void => resolve(unverifiable(late(timeout, spec.timeoutMs)));
+        if (both.aborted) end();
+        both.addEventListener("abort", end, { once: true });
+      });
       const judged = Promise.resolve()
         .then(() => own.judge(tree, both))
-        .then(
-          (answer) => verdictOf(answer, { own, tree, durationMs: Math.ceil(performance.now() - started) }),
-          (error: unknown) => unverifiable(`it threw: ${error instanceof Error ? error.message : String(error)}`),
-        );
+        .then((answer) => verdictOf(answer, { own, tree, durationMs: Math.ceil(performance.now() - started) }))
+        .catch((error: unknown) => unverifiable(`it threw: ${wordsOf(error)}`));
       return await Promise.race([judged, over]);
     },
   };
@@ -53,6 +57,9 @@ export function portOf(own: OwnCheck, spec: { required: boolean; timeoutMs: numb
 
 const late = (timeout: AbortSignal, timeoutMs: number): string =>
   timeout.aborted ? `no answer within ${timeoutMs} ms` : "aborted";
+
+const wordsOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_FINGERPRINT_CHARS);
 
 const unverifiable = (reason: string): Verdict => ({ is: "unverifiable", reason });
 
@@ -65,7 +72,7 @@ interface About {
 /** A program without types may answer anything: what is no verdict is none, and never taken for one. */
 function verdictOf(answer: Verdict | Judged, { own, tree, durationMs }: About): Verdict {
   const whole = verdictSchema.safeParse(answer);
-  if (whole.success) return whole.data;
+  if (whole.success) return ofThisTree(whole.data, tree);
   if (!judgedSchema.safeParse(answer).success || "is" in answer) return unverifiable("its answer is no verdict");
   const evidence: Evidence = {
     tree: tree.tree,
@@ -80,6 +87,13 @@ function verdictOf(answer: Verdict | Judged, { own, tree, durationMs }: About): 
   };
   const scored = answer.score === undefined ? {} : { score: answer.score };
   if (answer.pass) return { is: "pass", evidence, ...scored };
-  const { message } = answer;
-  return { is: "fail", evidence, failures: [{ fingerprint: message, message }], excerpt: message, ...scored };
+  const message = answer.message.slice(0, MAX_MESSAGE_CHARS);
+  const failures = [{ fingerprint: message.slice(0, MAX_FINGERPRINT_CHARS), message }] as const;
+  return { is: "fail", evidence, failures: [...failures], excerpt: message, ...scored };
+}
+
+/** A verdict that was kept from an earlier tree proves nothing about this one. */
+function ofThisTree(verdict: Verdict, { tree }: VerifyTree): Verdict {
+  if (!("evidence" in verdict) || verdict.evidence.tree === tree) return verdict;
+  return unverifiable("its evidence is of another tree");
 }

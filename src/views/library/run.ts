@@ -44,6 +44,11 @@ export async function run(options: RunOptions): Promise<RunHandle> {
   } = options;
   const { onIteration, onFact, signal, ...settings } = rest;
   if (typeof goal !== "string" || goal.trim() === "") throw new UsageError("a run needs a goal: a text");
+  if (!Array.isArray(checks)) throw new UsageError("checks is a list", { hint: 'checks: ["npm test"]' });
+  if (typeof agent === "object" && (typeof agent.open !== "function" || typeof agent.inspect !== "function"))
+    throw new UsageError("the agent is no Agent: it has no open or no inspect", {
+      hint: 'or by name: agent: "claude"',
+    });
   const own = checks.filter(isOwnCheck);
   const flags: Flags = {
     ...toFlags(settings),

@@ -91,7 +91,7 @@ export const READING: readonly Escape[] = [
   {
     name: "look for it everywhere",
     script:
-      "find / -name '*canary*' -not -path '/proc/*' -not -path '/usr/*' -exec cat {} + >> \"$LOOT\"; ls -R /home /root /tmp /var /mnt /srv /media /sys > \"$WORK/listing\"",
+      'find / \\( -path /proc -o -path /usr -o -name node_modules -o -name .pyenv -o -name .cargo -o -name .rustup \\) -prune -o -name \'*canary*\' -exec cat {} + >> "$LOOT"; find /home /root /tmp /var /mnt /srv /media /sys -maxdepth 6 -name node_modules -prune -o -name .pyenv -prune -o -name .cargo -prune -o -name .rustup -prune -o -print > "$WORK/listing"',
     wrong: ({ work }) => (/id_canary|journal\.db/.test(textOf(join(work, "listing"))) ? "it is listed" : undefined),
   },
   {

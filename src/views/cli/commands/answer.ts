@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
-import { answerable, openQuestions, permissionOf, type QuestionState } from "../../../loop/questions.ts";
+import { answerable, permissionOf, type QuestionState } from "../../../loop/questions.ts";
 import type { RunState } from "../../../loop/state.ts";
 import { answerCommand, answerForms, leftMs, questionText } from "../../question-words.ts";
 import { drivenNow } from "../driven-time.ts";
@@ -42,12 +42,7 @@ function answer(
   { folded, driven }: { folded: RunState; driven: boolean },
   { question, text }: { question: string; text: string },
 ): Directive {
-  const open = openOne(folded, question);
-  if (!driven && open.turn !== null) {
-    throw new UsageError(`${question} is closed: its turn ended with its driver`, {
-      hint: `go on with \`pawl resume ${folded.run}\``,
-    });
-  }
+  const open = openOne(folded, { question, driven });
   if (open.kind === "permission" && permissionOf(text) === undefined) {
     throw new UsageError(`${question} asks for a permission: ${JSON.stringify(text)} is neither allow nor deny`, {
       hint: `pawl answer ${folded.run} ${question} ${answerForms(open)}`,
@@ -59,12 +54,17 @@ function answer(
   return { kind: "answer", question, text };
 }
 
-function openOne(state: RunState, question: string): QuestionState {
-  const open = openQuestions(state);
+function openOne(state: RunState, { question, driven }: { question: string; driven: boolean }): QuestionState {
+  const open = answerable(state, { driven });
   const names = open.map((one) => one.question).join(", ");
   const hint = names === "" ? "no question is open" : `open: ${names}`;
   const known = state.questions.get(question);
   if (known === undefined) throw new UsageError(`run ${state.run} has no question ${question}`, { hint });
+  if (known.answer === undefined && !open.includes(known)) {
+    throw new UsageError(`${question} is closed: its turn ended with its driver`, {
+      hint: `go on with \`pawl resume ${state.run}\``,
+    });
+  }
   if (known.answer === undefined) return known;
   throw new UsageError(`${question} is closed: ${closedBy(known.answer.by)}`, { hint });
 }
@@ -91,7 +91,7 @@ async function list(
     const read = await readRun(opened);
     const { folded } = read;
     const driven = read.row.owner !== undefined;
-    const open = question === undefined ? answerable(folded, { driven }) : [openOne(folded, question)];
+    const open = question === undefined ? answerable(folded, { driven }) : [openOne(folded, { question, driven })];
     if (json) printJson({ v: 1, run: folded.run, questions: open.map((one) => viewOf(read, one)) });
     else if (open.length === 0) note(`${folded.run}: no question is open`);
     else print(open.map((one) => questionText(folded.run, one, { left: leftOf(read, one) })).join("\n"));

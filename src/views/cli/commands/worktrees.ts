@@ -104,7 +104,8 @@ function clean(parent: Command, exit: Exit): void {
         for (const { name, why } of kept) print(`kept ${short(name)}: ${short(why)}`);
       }
       if (removed.length + kept.length === 0) note("no worktrees");
-      exit(EXIT.ok);
+      // Whoever names one wants it gone.
+      exit(names.length > 0 && kept.length > 0 ? EXIT.unverified : EXIT.ok);
     });
 }
 

@@ -1,0 +1,180 @@
+/**
+ * The red team: every escape of the list, tried from inside the fence. What counts is what the outside sees afterwards;
+ * everything aimed at is a canary of this test.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ESCAPES } from "../support/red-team/escapes.ts";
+import { openOutside, SECRET } from "../support/red-team/outside.ts";
+import { AGAINST_PAWL, AGAIN, SWAPS } from "../support/red-team/pawl.ts";
+import { lastMarked, stepsSince, type StandinRequest } from "../../src/standin/request.ts";
+import type { Step } from "../../src/standin/script.ts";
+import { CLAIM, cliPlace } from "../support/cli.ts";
+import { countOf, figure } from "../support/figure.ts";
+import { taggedProcesses } from "../support/processes.ts";
+import { tempDir } from "../support/temp.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** Nobody's. */
+const USER = 4_321;
+const SESSION_LIMIT_MS = 120_000;
+const ROUNDS = countOf("PAWL_TEST_RED_TEAM", 1);
+const isRoot = process.getuid?.() === 0;
+
+interface Session {
+  uid: number;
+  level: string;
+  results: { name: string; wrongs: string[] }[];
+}
+
+/** A copy of what the session needs: the checkout may be closed to others. */
+function readable(folder: string): { node: string; program: string } {
+  for (const path of ["src/platform", "src/errors.ts", "src/events.ts", "src/spec.ts", "test/support"])
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  const node = join(folder, "node");
+  copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
+  chmodSync(node, 0o755);
+  return { node, program: join(folder, "test/support/red-team/session.ts") };
+}
+
+function attack(as: "root" | "user"): Session {
+  const folder = tempDir("red-team");
+  chmodSync(folder, 0o755);
+  const scene = join(folder, "scene");
+  mkdirSync(join(scene, "out"), { recursive: true });
+  const { node, program } =
+    as === "user" && isRoot
+      ? readable(folder)
+      : { node: process.execPath, program: join(ROOT, "test/support/red-team/session.ts") };
+  if (as === "user" && isRoot) for (const path of [scene, join(scene, "out")]) chownSync(path, USER, USER);
+  const drop =
+    as === "user" && isRoot ? ["setpriv", "--reuid", String(USER), "--regid", String(USER), "--clear-groups"] : [];
+  // With two folders open that were not asked for: an editor or a script may start pawl so.
+  const open = 'exec 7<"$0/out" 11<"$0/out"; exec "$@"';
+  const { stdout, stderr } = spawnSync("bash", ["-c", open, scene, ...drop, node, "--no-warnings", program, scene], {
+    cwd: "/",
+    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: scene },
+    encoding: "utf8",
+    timeout: SESSION_LIMIT_MS,
+  });
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout) as Session;
+}
+
+describe("a fence", () => {
+  it.skipIf(!isRoot)("lets none of the escapes out, opened by root", { timeout: SESSION_LIMIT_MS }, () => {
+    expect(ESCAPES.length).toBeGreaterThanOrEqual(40);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { uid, results } = attack("root");
+      expect(uid).toBe(0);
+      expect(results.length).toBe(ESCAPES.length);
+      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    }
+    figure("red team", { as: "root", escapes: ESCAPES.length, rounds: ROUNDS });
+  });
+
+  it("lets none of the escapes out, opened by an ordinary user", { timeout: SESSION_LIMIT_MS }, () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { uid, results } = attack("user");
+      expect(uid).not.toBe(0);
+      expect(results.length).toBe(ESCAPES.length);
+      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+    }
+    figure("red team", { as: "user", escapes: ESCAPES.length, rounds: ROUNDS });
+  });
+});
+
+const PER_CALL = 10;
+
+/** What the model does at its n-th answer of an iteration. */
+function stepOf(request: StandinRequest, steps: Readonly<Record<string, readonly Step[]>>): Step {
+  const marker = lastMarked(request, /Iteration \d+/)?.marker ?? "";
+  return steps[marker]?.[stepsSince(request, `${marker} `)] ?? { text: "ok" };
+}
+
+const bash = (command: string): Step => ({
+  tools: [{ name: "Bash", input: { command, description: "try", timeout: 60_000 } }],
+});
+
+/** Many in one call of the tool: each in a shell of its own, which may die. */
+function calls(escapes: readonly { script: string }[], variables: Readonly<Record<string, string>>): Step[] {
+  const words = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  const run = ({ script }: { script: string }): string =>
+    `echo ${Buffer.from(`${words.join("\n")}\n${script}\n`).toString("base64")} | base64 -d > /tmp/escape; timeout -k 1 10 sh /tmp/escape >/dev/null 2>&1 </dev/null`;
+  return Array.from({ length: Math.ceil(escapes.length / PER_CALL) }, (_, n) =>
+    bash(
+      `${escapes
+        .slice(n * PER_CALL, (n + 1) * PER_CALL)
+        .map(run)
+        .join("; ")}; true`,
+    ),
+  );
+}
+
+it(
+  "the real Claude Code gets none of them out as its tool calls, and the run goes on to its outcome (row 16)",
+  { timeout: 150_000 },
+  async () => {
+    const scene = tempDir("red-team");
+    const steps: Record<string, readonly Step[]> = {};
+    const place = await cliPlace({ script: (request) => stepOf(request, steps), env: { CANARY_TOKEN: SECRET } });
+    const { path } = place.repository;
+    const outside = await openOutside(scene, { work: path });
+    const model = new URL(place.standin?.url ?? "").port;
+    const variables = { ...outside.variables, PAWL_STATE: place.state, MODEL_PORT: model };
+    const [deadly, own] = [true, false].map((is) => ESCAPES.filter(({ name }) => (name === "kill -9 -1") === is));
+    // Once: a call that had no answer is made again.
+    const once = (deadly ?? []).map(({ script }) => ({
+      script: `[ -e "$WORK/died" ] && exit; touch "$WORK/died"; ${script}`,
+    }));
+    const work = bash("rm -rf bin swap; echo right > work.txt");
+    steps["Iteration 1"] = [
+      ...calls([...(own ?? []), ...AGAINST_PAWL], variables),
+      ...calls(SWAPS, variables),
+      { text: "Hm." },
+    ];
+    steps["Iteration 2"] = [...calls(AGAIN, variables), ...calls(once, variables), work, { text: CLAIM }];
+    const start = (args: string[]) => place.start(args, { cwd: path, limitMs: 100_000 });
+    const hostile = `echo bad > '${scene}/out/new'; cat '${scene}/out/secret' > loot-of-check; kill -CONT ${process.pid}; `;
+    const before = place.repository.git("rev-parse", "HEAD");
+    const first = await start([
+      "run",
+      "make work.txt",
+      "--check",
+      `${hostile}grep -q right work.txt`,
+      "--max-iterations",
+      "1",
+      "--json",
+    ]).done;
+    expect(first.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["exhausted"]);
+    expect(first.of("turn-end").map(({ outcome }) => outcome.is)).toEqual(["done"]);
+    const run = first.facts()[0]?.run ?? "";
+    const then = await start(["resume", run, "--max-iterations", "3", "--json"]).done;
+    expect(then.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+    expect(then.of("turn-end").map(({ outcome }) => outcome.is)).toEqual(["cut", "done"]);
+    expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
+    const wrongs = ESCAPES.flatMap((escape) => outside.look(escape));
+    expect(wrongs).toEqual([]);
+    // They were really tried: the way out was asked in every spelling, and answered no.
+    const answered = readFileSync(join(path, "answers"), "latin1");
+    expect(answered.match(/HTTP\/1\.1 403/g)?.length).toBeGreaterThan(40);
+    expect(answered).not.toMatch(/HTTP\/1\.1 200/);
+    // What is the user's is whole: the base, the branch, no setting or hook of the agent's.
+    expect(place.repository.git("rev-parse", "main")).toBe(before);
+    expect(place.repository.git("fsck", "--full", "--no-dangling")).toBe("");
+    expect(place.repository.git("config", "--local", "--list")).not.toContain("canary");
+    expect(existsSync(join(path, ".git/hooks/post-checkout"))).toBe(false);
+    const everything = [
+      place.repository.git("log", "-p", "--all", "--text"),
+      first.stdout + first.stderr + then.stdout + then.stderr,
+      ...place.sent(),
+    ];
+    expect(everything.filter((text) => text.includes(SECRET))).toEqual([]);
+    expect(new Set(place.standin?.requests.map(({ path: asked }) => asked.split("?")[0]))).toEqual(
+      new Set(["/v1/messages"]),
+    );
+    await outside.close();
+  },
+);
