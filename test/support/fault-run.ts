@@ -114,7 +114,12 @@ export class FaultPlace {
     return {
       outcome: end?.outcome.is ?? "none",
       tree: this.git("rev-parse", "pawl/fault^{tree}"),
-      verdicts: [...new Set(checks.map((f) => `${f.iteration} ${f.tree} ${f.verdict.is}`))],
+      // A check that could not be started judged nothing and is tried again.
+      verdicts: [
+        ...new Set(
+          checks.filter((f) => f.verdict.is !== "unverifiable").map((f) => `${f.iteration} ${f.tree} ${f.verdict.is}`),
+        ),
+      ],
       commits: this.git("log", "--format=%T %s", "trunk..pawl/fault").split("\n"),
     };
   }
