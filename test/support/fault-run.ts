@@ -131,8 +131,8 @@ export class FaultPlace {
     if (this.git("status", "--porcelain") !== "") wrongs.push(`status: ${this.git("status", "--porcelain")}`);
     if (this.git("fsck", "--no-dangling") !== "") wrongs.push("fsck complains");
     if (taggedProcesses("PAWL_RUN", RUN).length > 0) wrongs.push("a process is left");
-    const temporary = readdirSync(this.root).filter((name) => name.startsWith("pawl-"));
-    if (temporary.length > 0) wrongs.push(`temporary files are left: ${temporary.join(", ")}`);
+    const sockets = readdirSync(this.root).filter((name) => /^pawl-\w{6}$/.test(name));
+    if (sockets.length > 0) wrongs.push(`sockets are left: ${sockets.join(", ")}`);
     const turns = (await this.facts()).filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
     if (turns.filter((t) => t.outcome.is === "done").length !== 3) wrongs.push(`${turns.length} turns, not 3 done`);
     return wrongs;
