@@ -227,7 +227,7 @@ export function works(fence: Fence): boolean {
       env,
       timeout: PROBE_LIMIT_MS,
     });
-    const code = tried.error?.code;
+    const { code } = (tried.error ?? {}) as { code?: string };
     // The machine could not start it now; that says nothing of the fence, and a weaker one must not take its place.
     if (tried.error !== undefined && code !== "ENOENT" && code !== "ETIMEDOUT") throw tried.error;
     return tried.status === 0;

@@ -1,5 +1,5 @@
 /** A real agent inside the fence, and what it finds there: no secrets, no answers, no journal, no way out. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
