@@ -227,9 +227,9 @@ export function works(fence: Fence): boolean {
       env,
       timeout: PROBE_LIMIT_MS,
     });
-    const { code } = (tried.error ?? {}) as { code?: string };
+    const { error }: { error?: NodeJS.ErrnoException } = tried;
     // The machine could not start it now; that says nothing of the fence, and a weaker one must not take its place.
-    if (tried.error !== undefined && code !== "ENOENT" && code !== "ETIMEDOUT") throw tried.error;
+    if (error !== undefined && error.code !== "ENOENT" && error.code !== "ETIMEDOUT") throw error;
     return tried.status === 0;
   } finally {
     for (const fd of fds) closeSync(fd);

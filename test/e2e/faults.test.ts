@@ -29,13 +29,14 @@ describe("a fault at", () => {
 
 describe("a fault of a fenced run at", () => {
   it.each([
-    ["spawn", "kill", 8],
-    ["spawn", "EAGAIN", 9],
-    ["spawn", "kill-after", 11],
+    // The first three are the fence's own.
+    ["spawn", "kill", 18, 1],
+    ["spawn", "EAGAIN", 19, 2],
+    ["spawn", "kill-after", 24, 3],
   ])(
-    "%s (%s), every %i-th: the same, also where the fence itself cannot be started (F1, F6)",
-    async (point, how, step) => {
-      const { points, wrongs } = await faultEvery(point, how, { step, fence: "bwrap" });
+    "%s (%s), every %i-th from %i on: the same, also where the fence itself cannot be started (F1, F6)",
+    async (point, how, step, first) => {
+      const { points, wrongs } = await faultEvery(point, how, { step, first, fence: "bwrap" });
       expect(wrongs).toEqual([]);
       expect(points).toBeGreaterThan(2);
     },
