@@ -8,6 +8,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fault } from "../platform/faults.ts";
+import { processInfo } from "../platform/process-table.ts";
 
 /** The canary process ends by itself, whatever becomes of the trial. */
 const CANARY_LIFE_S = "120";
@@ -28,7 +29,9 @@ export interface Canaries {
   close(): void;
 }
 
-export const isAlive = ({ process: child }: Canaries): boolean => child.exitCode === null && child.signalCode === null;
+/** As the system has it: that a child has ended is told to its parent a little later. */
+export const isAlive = ({ process: child }: Canaries): boolean =>
+  child.pid !== undefined && processInfo(child.pid)?.zombie === false;
 
 export async function openCanaries(): Promise<Canaries> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-trial-")));

@@ -3,7 +3,6 @@ import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 

@@ -49,6 +49,8 @@ describe.concurrent("the agent", () => {
       "skills/hop/SKILL.md": "---\nname: hop\ndescription: how quokkas hop\n---\nHop.\n",
     });
     const place = await cliPlace({
+      // The program leaves its mark outside the workspace.
+      env: { PAWL_FENCE: "none" },
       files: { "CLAUDE.md": "Speak like a sailor.\n" },
       script: { steps: [{ ...bash("echo x >> made.txt"), repeat: true }] },
     });
@@ -142,6 +144,8 @@ describe.concurrent("what changed", () => {
         1: [bash("mkdir sub; echo 1 > sub/one.txt; git add -A; git commit -qm 'by the agent'"), { text: "One." }],
         2: [bash("echo 2 > 'two ☃.txt'"), { text: "Two." }],
       }),
+      // Inside a fence the agent commits into a repository of its own.
+      env: { PAWL_FENCE: "none" },
     });
     const result = await place.pawl("run", "make it", ...CHECK, "--max-iterations", "2");
     expect([result.code, result.stdout]).toEqual([3, "exhausted pawl/make-it\n"]);

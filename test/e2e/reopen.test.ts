@@ -23,7 +23,7 @@ it("takes the line that started it, changes limits and model, and refuses every 
     [["--turn-timeout", "1h"], "--turn-timeout 1h differs: the run has 10m"],
     [["--until-green"], "--until-green differs: the run has it off"],
     [["--worktree"], "--worktree differs: the run has none"],
-    [["--no-commit"], '--commit "none" differs: the run has "branch"'],
+    [["--no-commit"], "--no-commit differs: the run has a branch of its own"],
     [["--tasks"], '--tasks "TASKS.md" differs: the run has none'],
   ];
   for (const [args, says] of refusals) {

@@ -38,18 +38,18 @@ const memoryOf = ({ memoryBytes }: FenceLimits): number => memoryBytes;
 const processesOf = ({ processes }: FenceLimits): number => processes;
 const PIDS_COUNTER = { file: "pids.events", name: "max", words: processWords };
 
+/** By this process, for all its fences: several may be open at once. */
+let made = 0;
+
 /** undefined where none may be made. */
 export function findGroups(run: string): Groups | undefined {
   const hierarchies = [...firstVersion(), ...secondVersion()];
   const prefix = `pawl-${run}-`;
-  let made = 0;
-  const make = (limits: FenceLimits): Group => {
-    made += 1;
-    return makeGroup(`${prefix}${process.pid}-${made}`, { hierarchies, limits });
-  };
+  const make = (limits: FenceLimits): Group =>
+    makeGroup(`${prefix}${process.pid}-${(made += 1)}`, { hierarchies, limits });
   const sweep = (): void => {
     for (const { folder } of hierarchies)
-      for (const name of readdirSync(folder)) if (isLeft(name, prefix)) tryRemove(join(folder, name));
+      for (const name of readdirSync(folder)) if (isLeft(name)) tryRemove(join(folder, name));
   };
   if (hierarchies.length === 0) return undefined;
   try {
@@ -102,10 +102,10 @@ function counterIn(file: string, name: string): number {
   }
 }
 
-/** Of this run, or of a driver that lives no more. */
-function isLeft(name: string, prefix: string): boolean {
+/** Of a driver that lives no more. */
+function isLeft(name: string): boolean {
   const pid = /^pawl-.+-(\d+)-\d+$/.exec(name)?.[1];
-  return name.startsWith(prefix) || (pid !== undefined && !existsSync(`/proc/${pid}`));
+  return pid !== undefined && !existsSync(`/proc/${pid}`);
 }
 
 /** Not while something is in it. */

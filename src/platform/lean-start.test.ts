@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** What a fresh Node says after running this as an ES module. */
+const inNode = (source: string): unknown =>
+  JSON.parse(
+    execFileSync(process.execPath, ["--input-type=module", "-e", source], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+    }),
+  );
+const own = (file: string): string => JSON.stringify(join(import.meta.dirname, file));
+
+describe("a lean start", () => {
+  it("loads zod with English alone, and its messages are as before", () => {
+    const seen = inNode(`
+      const { leanStart } = await import(${own("lean-start.ts")});
+      leanStart();
+      const { z } = await import("zod");
+      const { error } = z.strictObject({ a: z.string() }).safeParse({ a: 1 });
+      console.log(JSON.stringify([Object.keys(z.locales), error.issues[0].message]));`);
+    expect(seen).toEqual([["en"], "Invalid input: expected string, received number"]);
+  });
+
+  it("leaves the code of fetch alone when the gateway takes node:http", () => {
+    const seen = inNode(`
+      const { plainHttp } = await import(${own("gateway-upstream.ts")});
+      const { createServer } = plainHttp();
+      console.log(JSON.stringify([typeof createServer, process.moduleLoadList.some((name) => name.includes("undici"))]));`);
+    expect(seen).toEqual(["function", false]);
+  });
+});
