@@ -3,7 +3,7 @@
  * git ignores and no snapshot holds. The second kind is compared with the look before.
  */
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, readSync, type Stats } from "node:fs";
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { writeDurably } from "../platform/files.ts";
@@ -57,7 +57,7 @@ function walk(root: string, at: { path: string; depth: number; seen: Record<stri
   const { path, depth, seen } = at;
   if (Object.keys(seen).length >= MAX_WATCHED_FILES || depth > MAX_DEPTH) return;
   const full = join(root, path);
-  const stats = lstatSync(full, { throwIfNoEntry: false });
+  const stats = statsOf(full);
   if (stats?.isDirectory() === true) {
     for (const name of names(full)) walk(root, { path: join(path, name), depth: depth + 1, seen });
     return;
@@ -65,6 +65,15 @@ function walk(root: string, at: { path: string; depth: number; seen: Record<stri
   if (stats === undefined) return;
   if (stats.isSymbolicLink()) seen[path] = `-> ${linkOf(full)}`;
   else if (stats.isFile()) seen[path] = hashOf(full);
+}
+
+/** What cannot be looked at (a file where a folder was, no rights) is not there. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function names(folder: string): string[] {
