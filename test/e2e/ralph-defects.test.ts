@@ -63,7 +63,8 @@ describe.concurrent("a run", () => {
     ]);
     expect([result.code, result.of("run-end")[0]?.outcome.rule]).toEqual([3, "budget:tool-calls"]);
     expect((await budgetOf(place))["toolCalls"]?.used).toBeLessThanOrEqual(4);
-    expect(place.repository.git("show", "HEAD:made.txt").split("\n").length).toBeGreaterThanOrEqual(3);
+    // The call that met the limit may have been cut.
+    expect(place.repository.git("show", "HEAD:made.txt").split("\n").length).toBeGreaterThanOrEqual(2);
   });
 
   it("keeps its counts of rounds and dollars when checks fail after a claim, and takes no phrase for one (row 14)", async ({

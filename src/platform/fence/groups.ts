@@ -45,11 +45,15 @@ let made = 0;
 export function findGroups(run: string): Groups | undefined {
   const hierarchies = [...firstVersion(), ...secondVersion()];
   const prefix = `pawl-${run}-`;
-  const make = (limits: FenceLimits): Group =>
-    makeGroup(`${prefix}${process.pid}-${(made += 1)}`, { hierarchies, limits });
+  const own = new Set<string>();
+  const make = (limits: FenceLimits): Group => {
+    const name = `${prefix}${process.pid}-${(made += 1)}`;
+    own.add(name);
+    return makeGroup(name, { hierarchies, limits });
+  };
   const sweep = (): void => {
     for (const { folder } of hierarchies)
-      for (const name of readdirSync(folder)) if (isLeft(name)) tryRemove(join(folder, name));
+      for (const name of readdirSync(folder)) if (own.has(name) || isLeft(name)) tryRemove(join(folder, name));
   };
   if (hierarchies.length === 0) return undefined;
   try {
