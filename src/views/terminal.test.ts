@@ -139,14 +139,14 @@ describe("a live run", () => {
       redact: (line: string) => line,
       now: () => 0,
     } as const;
-    const view = terminalView({ ...quiet, write, root: "/r/work" });
-    const input = { file_path: "/r/work/src/a.ts" };
+    const view = terminalView({ ...quiet, write, root: "/r/place" });
+    const input = { file_path: "/r/place/src/a.ts" };
     view.trace({ at: 0, turn: 1, kind: "tool-start", data: { type: "tool-start", id: "1", name: "Read", input } });
-    view.trace({ at: 0, turn: 1, kind: "text", data: { type: "text", text: "see /r/work/src/a.ts" } });
+    view.trace({ at: 0, turn: 1, kind: "text", data: { type: "text", text: "see /r/place/src/a.ts" } });
     const call = { type: "tool-start", id: "2", name: "mcp__jira__get_issue", input: { key: "A-1" } };
     view.trace({ at: 0, turn: 1, kind: "tool-start", data: call });
     view.close();
-    expect(text).toBe('  → Read src/a.ts\n  see /r/work/src/a.ts\n  → jira/get_issue {"key":"A-1"}\n');
+    expect(text).toBe('  → Read src/a.ts\n  see /r/place/src/a.ts\n  → jira/get_issue {"key":"A-1"}\n');
   });
 
   it("shows the agent's stream line by line, without its controls and without secrets", () => {

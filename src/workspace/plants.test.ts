@@ -3,11 +3,11 @@
  * against everything pawl does after a turn. A canary file tells.
  */
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createHash } from "node:crypto";
-import { lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { treeHash } from "../../test/support/tree-hash.ts";
 
 const AT = 1_700_000_000_000;
 let place: Scratch;
@@ -198,7 +198,7 @@ describe(`none of ${COUNT} plants runs code (A1, A2)`, () => {
 
 describe("outside the declared places", () => {
   it("nothing changes over a whole run, and /dev/null stays a device (A20)", async () => {
-    const before = hashTree(place.home);
+    const before = treeHash(place.home);
     const workspace = await openFor(place);
     await workspace.prepare();
     place.write("a.txt", "changed\n");
@@ -207,7 +207,7 @@ describe("outside the declared places", () => {
     await workspace.accept({ tree: taken.judged, message: "m", at: AT, snapshot: 1 });
     await workspace.restore(0, { salvage: "1", at: AT });
     await workspace.close();
-    expect(hashTree(place.home)).toBe(before);
+    expect(treeHash(place.home)).toBe(before);
     expect(readdirSync(place.root).toSorted()).toEqual(["canaries", "home", "repo", "state"]);
     expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
     expect(
@@ -215,14 +215,3 @@ describe("outside the declared places", () => {
     ).toEqual([]);
   });
 });
-
-function hashTree(root: string): string {
-  const hash = createHash("sha256");
-  for (const name of readdirSync(root, { recursive: true, encoding: "utf8" }).toSorted()) {
-    const stats = lstatSync(join(root, name));
-    hash.update(`${name} ${stats.mode} ${stats.mtimeMs}\n`);
-    if (stats.isFile()) hash.update(readFileSync(join(root, name)));
-    if (stats.isSymbolicLink()) hash.update(readlinkSync(join(root, name)));
-  }
-  return hash.digest("hex");
-}

@@ -1,4 +1,5 @@
 /** Rules of decision, budget, struggle, memory and waits, each on a simulated run through the real kernel. */
+import { NO_USAGE } from "../../src/loop/budget.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FactOf } from "../../src/events.ts";
@@ -238,16 +239,7 @@ describe("waits", () => {
                   resetAt: world.wall + offset,
                   message: "limit",
                 },
-                usage: {
-                  requests: 1,
-                  toolCalls: 0,
-                  inputTokens: 0,
-                  outputTokens: 0,
-                  cacheReadTokens: 0,
-                  cacheWriteTokens: 0,
-                  usd: 0,
-                  estimated: false,
-                },
+                usage: { ...NO_USAGE, requests: 1 },
                 finalText: "",
                 call: null,
                 messageId: null,

@@ -3,6 +3,7 @@
  * request is written down there, so that a law can say who was told what, and how often.
  */
 import type { TurnOutcome, Usage } from "../../src/events.ts";
+import { NO_USAGE } from "../../src/loop/budget.ts";
 import type { Agent, AgentEvent, Reply, TurnEnd } from "../../src/ports.ts";
 import type { World } from "./world.ts";
 
@@ -33,16 +34,6 @@ export interface SimTurn {
   messageId: string;
 }
 
-const NOTHING: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
 const IDLE: Behaviour = { lines: [], claim: true, faults: [], usd: 0 };
 
 const plus = (u: Usage, usd: number | null): Usage => ({
@@ -81,7 +72,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
   async function* turn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const n = Number(/^Iteration (\d+)/m.exec(prompt)?.[1]);
     const behaviour = behaviours[Math.min(n, behaviours.length) - 1] ?? IDLE;
-    const record: SimTurn = { usage: NOTHING, tools: [], messageId: `${uuid}-0` };
+    const record: SimTurn = { usage: NO_USAGE, tools: [], messageId: `${uuid}-0` };
     const end = (outcome: TurnOutcome, finalText: string): TurnEnd => ({
       type: "turn-end",
       outcome,
