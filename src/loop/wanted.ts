@@ -86,7 +86,7 @@ function directiveActions(state: RunState): Action[] {
   return [...state.directives.values()].flatMap((d) => (d.delivered === undefined ? (receipt(state, d) ?? []) : []));
 }
 
-function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState): Action | undefined {
+function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: DirectiveState): Action | undefined {
   const running = [...state.lanes.values()].find((lane) => lane.open !== undefined);
   const lane = running?.lane ?? MAIN_LANE;
   const deliver = (how: string): Action => ({
@@ -121,12 +121,12 @@ function receipt(state: RunState, { id, directive, duringTurn }: DirectiveState)
       if (step === undefined || step.do === "wait") return undefined;
       return step.do === "refuse" ? deliver(step.how) : { ...step, key: `edit-tasks/${id}`, lane, why: directive.kind };
     }
-    case "cancel":
-      return deliver(
-        state.directives.get(directive.directive)?.delivered?.how === TAKEN_BACK
-          ? "took it back"
-          : "too late: it is on its way, or there",
-      );
+    case "cancel": {
+      const words = state.directives.get(directive.directive);
+      // A cancel of what came after it took nothing back: another one did.
+      const took = words?.delivered?.how === TAKEN_BACK && words.receivedSeq < receivedSeq;
+      return deliver(took ? "took it back" : "too late: it is on its way, or there");
+    }
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;
       return deliver(interruption(state, duringTurn));

@@ -195,6 +195,18 @@ describe("laws of steering", () => {
     );
   });
 
+  it("does not say that a cancel took back words that came after it", async () => {
+    const world = makeWorld();
+    world.letters = [
+      { touch: 1, directive: { kind: "cancel", directive: "d2" } },
+      { touch: 1, directive: { kind: "say", when: "now", text: "later" } },
+      { touch: 2, directive: { kind: "cancel", directive: "d2" } },
+    ];
+    await live(world, spec, [act([])]);
+    expect(howOf(world, "d1")).toEqual([expect.stringMatching(/^too late/)]);
+    expect(howOf(world, "d3")).toEqual(["took it back"]);
+  });
+
   it("takes nothing back but words: a stop that was cancelled still stops", async () => {
     const world = makeWorld();
     world.letters = [
