@@ -8,6 +8,7 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    setupFiles: ["test/support/seeded.ts"],
     pool: "forks",
     maxWorkers: 2,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),

@@ -8,9 +8,10 @@ import { writeDurably } from "../src/platform/files.ts";
 import { countedParts } from "./campaign/counts.ts";
 import { faults, git } from "./campaign/faults.ts";
 import { kills } from "./campaign/kills.ts";
+import { laws } from "./campaign/laws.ts";
 import type { Part } from "./campaign/part.ts";
 
-const PARTS: readonly Part[] = [kills, faults, git, ...countedParts];
+const PARTS: readonly Part[] = [kills, faults, git, laws, ...countedParts];
 const FILE = process.env["PAWL_CAMPAIGN_FILE"] ?? join(import.meta.dirname, "campaign.json");
 const READABLE = 0o644;
 
