@@ -9,11 +9,11 @@ import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
-import { fenceOf } from "./loop/state.ts";
+import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
-import type { CheckSpec, RunSpec } from "./spec.ts";
+import type { RunSpec } from "./spec.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -74,23 +74,16 @@ export async function composeForRun({
   ahead,
   fence: opened,
 }: ComposeOptions): Promise<Composed> {
-  const [
-    { openWorkspace },
-    { commandCheck },
-    { sweep },
-    { currentOwner },
-    { systemClock },
-    { thawEnvironment },
-    hooks,
-  ] = await Promise.all([
-    import("./workspace/open.ts"),
-    import("./checks/command.ts"),
-    import("./platform/sweep.ts"),
-    import("./platform/owner.ts"),
-    import("./platform/clock.ts"),
-    import("./compose/environment.ts"),
-    import("./compose/hook.ts"),
-  ]);
+  const [{ openWorkspace }, { makeCheck }, { sweep }, { currentOwner }, { systemClock }, { thawEnvironment }, hooks] =
+    await Promise.all([
+      import("./workspace/open.ts"),
+      import("./compose/checks.ts"),
+      import("./platform/sweep.ts"),
+      import("./platform/owner.ts"),
+      import("./platform/clock.ts"),
+      import("./compose/environment.ts"),
+      import("./compose/hook.ts"),
+    ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const checkHome = join(runDir(state.dir, run), "check-home");
   const workspace = await openWorkspace({
@@ -111,15 +104,14 @@ export async function composeForRun({
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) =>
-      check.kind === "custom"
-        ? customCheck(check, checks)
-        : commandCheck(check, {
-            run,
-            blobs,
-            environment: { ...environment, ...fence.environment },
-            maxOutputBytes: spec.fence.outputBytes,
-            fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
-          }),
+      makeCheck(check, {
+        run,
+        blobs,
+        environment: { ...environment, ...fence.environment },
+        maxOutputBytes: spec.fence.outputBytes,
+        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+        custom: checks,
+      }),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
@@ -226,16 +218,8 @@ export async function startAhead(
 
 async function startOf({ journal }: State, run: string): Promise<FactOf<"run-start">> {
   const [first] = await journal.read(run);
-  if (first?.type === "run-start") return { ...first, spec: { ...first.spec, fence: fenceOf(first.spec) } };
+  if (first?.type === "run-start") return { ...first, spec: wholeSpec(first.spec) };
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
-}
-
-function customCheck({ name }: CheckSpec, checks: readonly Check[]): Check {
-  const found = checks.find((check) => check.name === name);
-  if (found !== undefined) return found;
-  throw new UsageError(`the check ${name} belongs to the program that started the run`, {
-    hint: "go on with that program: resume(id, { checks: [...] }) of the library",
-  });
 }
 
 async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {

@@ -57,6 +57,13 @@ const failureSchema = z.strictObject({
   fingerprint: z.string(),
   /** For people and prompts, bounded. */
   message: z.string(),
+  /** Where, relative to the tree. */
+  file: z.string().optional(),
+  line: count.optional(),
+  expected: z.string().optional(),
+  actual: z.string().optional(),
+  /** The first frames that lie in the tree, bounded. */
+  frames: z.array(z.string()).optional(),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
@@ -70,6 +77,18 @@ const evidenceSchema = z.strictObject({
   logBytes: count,
   isolation: z.string(),
   suspicions: z.array(z.string()),
+  /** Of a runner's report; null where there is none, so that only the exit code speaks. `ids`: blob, JSON by test id. */
+  tests: z.strictObject({ ids: blob, passed: count, failed: count, skipped: count }).nullable().optional(),
+  /** How often it was run for this verdict, where more than once. */
+  runs: count.optional(),
+  /** Tests whose failures were not counted: quarantined by a person. */
+  quarantined: z.array(z.string()).optional(),
+  /** A test that must fail was planted: whether the check saw it. */
+  control: z.enum(["seen", "not-seen"]).optional(),
+  /** What a model that judged cost. */
+  usage: usageSchema.optional(),
+  /** What a metric measured. */
+  value: z.number().optional(),
 });
 export type Evidence = z.infer<typeof evidenceSchema>;
 
@@ -245,11 +264,18 @@ export const factSchema = z.discriminatedUnion("type", [
     added: count,
     removed: count,
     warnings: z.array(z.string()),
+    /** The judged tree without the tests that the base lacks, where that is another tree. */
+    baseTests: oid.optional(),
+    /** What of the agent's change was undone because it is protected; `kept` is the ref with the agent's own version. */
+    protected: z.array(z.strictObject({ path: z.string(), how: z.enum(["edited", "removed", "added"]) })).optional(),
+    kept: z.string().optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */
     refused: z.string().optional(),
   }),
+  /** A check's verdict on the tree before the first turn. */
+  fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema }),
   fact("check-start", { check: z.string(), tree: oid, iteration: count }),
   fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
   fact("failure-recorded", {

@@ -251,6 +251,11 @@ export interface Snapshot {
   commit: string;
   tree: string;
   judged: string;
+  /** The judged tree without the tests that the base lacks, where that is another tree. */
+  baseTests?: string;
+  /** What of the change was undone because it is protected, and the ref that keeps the agent's own version. */
+  protected?: { path: string; how: "edited" | "removed" | "added" }[];
+  kept?: string;
   /** Against the snapshot before it; at most MAX_LISTED_FILES, the counts are of all. */
   files: FileChange[];
   fileCount: number;
@@ -297,6 +302,10 @@ export interface Workspace {
   snapshot(n: number, about: { parent: number | null; message: string; at: number }): Promise<Snapshot>;
   /** Unified diff between two trees, cut to `maxBytes`. */
   diff(fromTree: string, toTree: string, maxBytes: number): Promise<string>;
+  /** Files that differ between two trees; renames are a removal and an addition. */
+  changes(fromTree: string, toTree: string): Promise<FileChange[]>;
+  /** A file of a tree as text, at most its first `maxBytes`; undefined when there is none. */
+  fileAt(tree: string, path: string, maxBytes: number): Promise<string | undefined>;
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
@@ -337,7 +346,29 @@ export interface Check {
   readonly name: string;
   readonly required: boolean;
   readonly cost: "cheap" | "slow" | "remote";
-  judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict>;
+  judge(tree: VerifyTree, signal: AbortSignal, about: JudgeAbout): Promise<Verdict>;
+}
+
+/** What a check may know beside the tree. Only pawl's own facts and objects: nothing an agent can write to. */
+export interface JudgeAbout {
+  goal: string;
+  /** What the same check said of the tree before the first turn; undefined while that is what is asked. */
+  baseline: Verdict | undefined;
+  /** Everything since the tree before the first turn. */
+  change: JudgedChange;
+  /** Verdicts of the checks that came before it on this tree, by name. */
+  verdicts: ReadonlyMap<string, Verdict>;
+}
+
+export interface JudgedChange {
+  base: string;
+  tree: string;
+  files(): Promise<FileChange[]>;
+  diff(maxBytes: number): Promise<string>;
+  /** A file as it was before the first turn; undefined when there was none. */
+  before(path: string, maxBytes: number): Promise<string | undefined>;
+  /** What the agent changed and pawl undid. */
+  undone: readonly { path: string; how: "edited" | "removed" | "added" }[];
 }
 
 // ── Hook ────────────────────────────────────────────────────────────────────────────────────────────────────────────

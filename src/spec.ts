@@ -18,15 +18,139 @@ export const limitsSchema = z.strictObject({
 });
 export type Limits = z.infer<typeof limitsSchema>;
 
-const checkSpecSchema = z.strictObject({
+const checkBase = {
   name: z.string().min(1),
-  /** `custom`: judged by an object of the program that drives; `command` is words for people then. */
-  kind: z.enum(["command", "custom"]),
+  /** What it does, in words for people; for a `command` the command itself. */
   command: z.string().min(1),
   required: z.boolean(),
   timeoutMs: z.int().positive(),
+  /** Its share where verdicts are weighed. */
+  weight: z.number().positive().optional(),
+};
+
+/** One condition on one file of the judged tree; without any the file has to exist. */
+const requirementSchema = z.strictObject({
+  file: z.string().min(1),
+  exists: z.boolean().optional(),
+  /** Regular expressions, tried on the whole text, multi-line. */
+  matches: z.array(z.string()).optional(),
+  lacks: z.array(z.string()).optional(),
+  /** Plain texts. */
+  contains: z.array(z.string()).optional(),
+  without: z.array(z.string()).optional(),
+  words: z.strictObject({ min: z.int().nonnegative().optional(), max: z.int().nonnegative().optional() }).optional(),
+  /** The number that the pattern's first group finds. */
+  number: z.strictObject({ pattern: z.string(), min: z.number().optional(), max: z.number().optional() }).optional(),
+  /** A JSON Schema that the file, as JSON, has to satisfy. */
+  schema: z.json().optional(),
 });
+export type Requirement = z.infer<typeof requirementSchema>;
+
+export const guardRuleSchema = z.enum([
+  "protected-paths",
+  "tests-deleted",
+  "tests-skipped",
+  "tests-emptied",
+  "suppressions",
+  "secrets",
+  "diff-size",
+  "forbidden-paths",
+]);
+export type GuardRule = z.infer<typeof guardRuleSchema>;
+
+const checkSpecSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    ...checkBase,
+    kind: z.literal("command"),
+    /** Report files it writes, as globs in the tree; known runners are asked for theirs without. */
+    reports: z.array(z.string()).optional(),
+  }),
+  /** Judged by an object of the program that drives. */
+  z.strictObject({ ...checkBase, kind: z.literal("custom") }),
+  z.strictObject({ ...checkBase, kind: z.literal("requirement"), require: z.array(requirementSchema).min(1) }),
+  z.strictObject({
+    ...checkBase,
+    kind: z.literal("guard"),
+    rules: z.array(guardRuleSchema).min(1),
+    /** For `diff-size`: lines added and removed since the base. */
+    maxLines: z.int().positive().optional(),
+    /** For `forbidden-paths`: globs. */
+    paths: z.array(z.string()).optional(),
+  }),
+  z.strictObject({
+    ...checkBase,
+    kind: z.literal("judge"),
+    rubric: z.string().min(1),
+    /** Of the run's agent, when not its own. */
+    model: z.string().optional(),
+    /** 0 to 1; what it must give at least. */
+    passScore: z.number().min(0).max(1),
+    /** Files of the judged tree it is shown whole, as globs; without, the diff since the base. */
+    files: z.array(z.string()).optional(),
+  }),
+  z.strictObject({
+    ...checkBase,
+    kind: z.literal("metric"),
+    /** How the number is found in what the command prints: a line `NAME: 12.5`, or a path into its JSON. */
+    value: z.union([z.strictObject({ line: z.string().min(1) }), z.strictObject({ json: z.string().min(1) })]),
+    min: z.number().optional(),
+    max: z.number().optional(),
+  }),
+]);
 export type CheckSpec = z.infer<typeof checkSpecSchema>;
+export type CheckSpecOf<K extends CheckSpec["kind"]> = Extract<CheckSpec, { kind: K }>;
+
+/** What the agent may not change, as globs; frozen at the start. */
+const protectSpecSchema = z.strictObject({
+  /** Tests: the base's are put back; new ones stay, and are run after the base's. */
+  tests: z.array(z.string()),
+  /** Configuration of runners and CI: the base's is put back, what the base lacks is taken out. */
+  config: z.array(z.string()),
+  /** Keys of JSON files that are put back, as `package.json: ["scripts", "jest"]`. */
+  keys: z.record(z.string(), z.array(z.string())),
+  /** Never protected, whatever the others say. */
+  except: z.array(z.string()),
+  /** `allow`: tests that the change touches are judged in their new form, and listed. */
+  testChanges: z.enum(["undo", "allow"]),
+});
+export type ProtectSpec = z.infer<typeof protectSpecSchema>;
+
+const verdictSpecSchema = z.strictObject({
+  /** `veto`: every deterministic check must pass, a judge can only say no. */
+  combine: z.enum(["veto", "all", "weighted", "quorum"]),
+  /** Share of the weights that must pass, for `weighted`. */
+  threshold: z.number().min(0).max(1),
+  /**
+   * Failures that the base has too. `require`: they must go; `leave`: they do not count; `ask`: the agent is sent back
+   * once, then a person decides.
+   */
+  preExisting: z.enum(["ask", "require", "leave"]),
+  /** How often what has passed before is run again when it fails. */
+  reruns: z.int().nonnegative(),
+  /** Passes in a row that a check needs once it has been flaky in this run. */
+  passesWhenFlaky: z.int().positive(),
+  /** `auto`: before the end a test that must fail is planted, where the layout is known; the check has to see it. */
+  control: z.enum(["auto", "off"]),
+  /** Tests whose failures do not count until the day (ISO date) is over. */
+  quarantine: z.array(z.strictObject({ test: z.string().min(1), until: z.iso.date() })),
+});
+export type VerdictSpec = z.infer<typeof verdictSpecSchema>;
+
+/** Makes the dependencies of a tree that is to be judged; run again only when one of `keys` changes. */
+const setupSpecSchema = z.strictObject({
+  command: z.string().min(1),
+  /** Files whose content decides: lockfiles and manifests, as globs. */
+  keys: z.array(z.string()).min(1),
+  timeoutMs: z.int().positive(),
+});
+export type SetupSpec = z.infer<typeof setupSpecSchema>;
+
+const criterionSchema = z.strictObject({
+  text: z.string().min(1),
+  /** Names of the checks that prove it; none: nothing does. */
+  checks: z.array(z.string()),
+});
+export type Criterion = z.infer<typeof criterionSchema>;
 
 export const rungSchema = z.enum(["hint", "fresh-session", "other-agent", "restore-best", "ask", "stop"]);
 export type Rung = z.infer<typeof rungSchema>;
@@ -163,7 +287,10 @@ export const runSpecSchema = z.strictObject({
     confirmations: z.int().positive(),
   }),
   /** What the goal lists as its acceptance criteria. */
-  criteria: z.array(z.string()),
+  criteria: z.array(criterionSchema),
+  protect: protectSpecSchema,
+  verdicts: verdictSpecSchema,
+  setup: setupSpecSchema.optional(),
   tasks: tasksSpecSchema.optional(),
   notes: memoFileSchema.optional(),
   knowledge: memoFileSchema.optional(),

@@ -3,6 +3,7 @@ import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkContract } from "../../test/contracts/check.ts";
+import { noAbout } from "../../test/support/about.ts";
 import { memoryBlobs } from "../../test/support/blobs.ts";
 import { countOf, figure } from "../../test/support/figure.ts";
 import { taggedProcesses } from "../../test/support/processes.ts";
@@ -36,7 +37,7 @@ function judge(command: string, given: Case = {}): Promise<Verdict> {
   const { tree = verifyTree(), timeoutMs = 30_000, environment = { PATH }, blobs = memoryBlobs() } = given;
   const spec = { name: "test", kind: "command", command, required: true, timeoutMs } as const;
   const check = commandCheck(spec, { run: given.run ?? "r-check", environment, blobs });
-  return check.judge(tree, given.signal ?? new AbortController().signal);
+  return check.judge(tree, given.signal ?? new AbortController().signal, noAbout);
 }
 
 checkContract("a command", (situation) => {

@@ -5,7 +5,7 @@
  */
 import type { Evidence, Verdict } from "../events.ts";
 import type { Blobs, BlobWriter, Check, VerifyTree } from "../ports.ts";
-import type { CheckSpec } from "../spec.ts";
+import type { CheckSpecOf } from "../spec.ts";
 import { RUN_TAG } from "../platform/environment.ts";
 import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
@@ -38,7 +38,10 @@ interface Options {
   maxOutputBytes?: number;
 }
 
-export function commandCheck(spec: CheckSpec, { run, environment, blobs, fence, maxOutputBytes }: Options): Check {
+export function commandCheck(
+  spec: CheckSpecOf<"command">,
+  { run, environment, blobs, fence, maxOutputBytes }: Options,
+): Check {
   const env = { ...environment, [RUN_TAG]: run };
 
   async function judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict> {

@@ -71,7 +71,9 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
   "check-timeout": (given: number, { checks }) =>
     checks.every(({ timeoutMs }) => timeoutMs === given) ? undefined : { given, has: checks[0]?.timeoutMs },
   criteria: (given: readonly string[], { criteria }) =>
-    given.every((one) => criteria.includes(one)) ? undefined : { given, has: criteria },
+    given.every((one) => criteria.some(({ text }) => text === one))
+      ? undefined
+      : { given, has: criteria.map(({ text }) => text) },
   template: (given: string, { template }) =>
     template !== undefined && textOf(given) === template.trim()
       ? undefined

@@ -1,5 +1,6 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
+import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import {
   runSpecSchema,
   type AgentSpec,
@@ -66,7 +67,9 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(s["abort-promise"] === undefined ? {} : { abort: s["abort-promise"] }),
       confirmations: s.confirmations,
     },
-    criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])],
+    criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])].map((text) => ({ text, checks: [] })),
+    protect: NOTHING_PROTECTED,
+    verdicts: PLAIN_VERDICTS,
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),

@@ -82,6 +82,7 @@ function step(state: RunState, fact: Fact): void {
       return endTurn(state, lane, fact);
     case "change-recorded":
       return recordChange(state, lane, fact);
+    case "baseline-recorded":
     case "check-start":
       return;
     case "check-end":
@@ -243,6 +244,8 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     changed,
     before: { snapshot, judged },
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
+    ...(fact.protected === undefined ? {} : { protected: fact.protected }),
+    ...(fact.baseTests === undefined ? {} : { baseTests: fact.baseTests }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
   state.hooks.touched = false;

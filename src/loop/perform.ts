@@ -3,7 +3,7 @@
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
 import type { NewFact, Verdict } from "../events.ts";
-import type { Leftover } from "../ports.ts";
+import type { JudgeAbout, Leftover } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
@@ -11,7 +11,7 @@ import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
-import { laneOf } from "./state.ts";
+import { laneOf, verdictOf } from "./state.ts";
 
 const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
 const MAX_REMEMBERED_FAILURES = 20;
@@ -142,7 +142,7 @@ async function check(
   const started = run.append([{ type: "check-start", lane, check: found.name, tree, iteration }]);
   const verify = await ports.workspace.verifyTree(tree);
   try {
-    const verdict = understood(await found.judge(verify, signal));
+    const verdict = understood(await found.judge(verify, signal, aboutJudging(action, { run, ports })));
     await started;
     // An aborted judgement is no verdict: the check is simply wanted again, or not.
     if (signal.aborted) return;
@@ -150,6 +150,32 @@ async function check(
   } finally {
     await verify.release();
   }
+}
+
+/** Everything a check may know beside the tree. */
+function aboutJudging(
+  { lane, tree, check: name }: Extract<Action, { do: "check" }>,
+  { run, ports }: Pick<Hands, "run" | "ports">,
+): JudgeAbout {
+  const { state } = run;
+  const { baseTree, change } = laneOf(state, lane);
+  const verdicts = state.spec.checks.flatMap((other) => {
+    const verdict = other.name === name ? undefined : verdictOf(state, tree, other.name);
+    return verdict === undefined ? [] : [[other.name, verdict] as const];
+  });
+  return {
+    goal: state.spec.goal,
+    baseline: undefined,
+    change: {
+      base: baseTree,
+      tree,
+      files: () => ports.workspace.changes(baseTree, tree),
+      diff: (maxBytes) => ports.workspace.diff(baseTree, tree, maxBytes),
+      before: (path, maxBytes) => ports.workspace.fileAt(baseTree, path, maxBytes),
+      undone: change?.protected ?? [],
+    },
+    verdicts: new Map(verdicts),
+  };
 }
 
 const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);

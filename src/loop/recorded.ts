@@ -8,7 +8,7 @@ export function recorded(
   taken: Taken,
   about: { lane: string; iteration: number; n: number; by: "agent" | "user" },
 ): NewFact {
-  const { commit, tree, judged, files, fileCount, added, removed, warnings, flagged, refused } = taken;
+  const { flagged, ...said } = taken;
   const { lane, iteration, n, by } = about;
   return {
     type: "change-recorded",
@@ -16,16 +16,8 @@ export function recorded(
     iteration,
     snapshot: n,
     by,
-    commit,
-    tree,
-    judged,
-    files,
-    fileCount,
-    added,
-    removed,
-    warnings,
+    ...said,
     // What a person changes is theirs to know.
     ...(flagged.length === 0 || by === "user" ? {} : { flagged }),
-    ...(refused === undefined ? {} : { refused }),
   };
 }

@@ -5,6 +5,7 @@
 import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
 import type { Base } from "../ports.ts";
 import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
+import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
@@ -55,8 +56,7 @@ export type Recorded = Pick<
   changed: boolean;
   /** What it is a change of: the state that was there before it. */
   before: { snapshot: number; judged: string };
-  refused?: string;
-};
+} & Pick<FactOf<"change-recorded">, "refused" | "protected" | "baseTests">;
 
 export interface IterationRecord {
   n: number;
@@ -202,10 +202,21 @@ const NO_FENCE: FenceSpec = {
 
 export const fenceOf = ({ fence }: { fence?: FenceSpec }): FenceSpec => fence ?? NO_FENCE;
 
+/** What specifications of older journals lack. */
+export const wholeSpec = (spec: RunSpec): RunSpec => ({
+  ...spec,
+  fence: fenceOf(spec),
+  protect: (spec as Partial<RunSpec>).protect ?? NOTHING_PROTECTED,
+  verdicts: (spec as Partial<RunSpec>).verdicts ?? PLAIN_VERDICTS,
+  criteria: (spec.criteria as (RunSpec["criteria"][number] | string)[]).map((one) =>
+    typeof one === "string" ? { text: one, checks: [] } : one,
+  ),
+});
+
 export function initial(fact: FactOf<"run-start">): RunState {
   return {
     run: fact.run,
-    spec: { ...fact.spec, fence: fenceOf(fact.spec) },
+    spec: wholeSpec(fact.spec),
     base: fact.base,
     pawl: fact.pawl,
     createdAt: fact.at,

@@ -9,4 +9,4 @@ export interface CriterionView {
 }
 
 export const criteriaOf = ({ spec }: Pick<RunState, "spec">): CriterionView[] =>
-  spec.criteria.map((text, at) => ({ n: at + 1, text, is: "unverified" }));
+  spec.criteria.map(({ text }, at) => ({ n: at + 1, text, is: "unverified" }));

@@ -32,18 +32,22 @@ export async function indexNumbers(git: Git, fromTree: string, { counted = true 
   return await numbers(git, ["diff-index", "--cached", "--ignore-submodules=none", ...how, fromTree, "--"]);
 }
 
-export async function treeNumbers(git: Git, { from, to }: { from: string; to: string }): Promise<Numbers> {
-  return await numbers(git, ["diff-tree", "-r", ...HOW, from, to, "--"]);
+export async function treeNumbers(
+  git: Git,
+  { from, to }: { from: string; to: string },
+  { maxFiles = MAX_LISTED_FILES } = {},
+): Promise<Numbers> {
+  return await numbers(git, ["diff-tree", "-r", ...HOW, from, to, "--"], maxFiles);
 }
 
-async function numbers(git: Git, args: readonly string[]): Promise<Numbers> {
+async function numbers(git: Git, args: readonly string[], maxFiles = MAX_LISTED_FILES): Promise<Numbers> {
   const result: GitResult = await git.run(args, { maxBytes: MAX_NUMBERS_BYTES });
   if (result.code !== 0) throw gitFailed(args, result);
-  return parseNumbers(result.stdout.toString("latin1"));
+  return parseNumbers(result.stdout.toString("latin1"), maxFiles);
 }
 
 /** Raw records (`:modes oids status NUL path NUL`) first, then `added TAB removed TAB path NUL`. */
-function parseNumbers(text: string): Numbers {
+function parseNumbers(text: string, maxFiles: number): Numbers {
   const tokens = text.split("\0");
   const changes = new Map<string, FileChange>();
   const all: Numbers["changes"] = [];
@@ -67,7 +71,7 @@ function parseNumbers(text: string): Numbers {
     removed += counts.removed;
   }
   return {
-    files: [...changes.values()].slice(0, MAX_LISTED_FILES),
+    files: [...changes.values()].slice(0, maxFiles),
     fileCount: changes.size,
     added,
     removed,

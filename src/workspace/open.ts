@@ -3,11 +3,12 @@ import { TerminalError } from "../errors.ts";
 import type { Workspace } from "../ports.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { accept } from "./accept.ts";
-import { diffTrees } from "./diff.ts";
+import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
+import { treeNumbers } from "./numbers.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
@@ -53,6 +54,11 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     snapshot: (n, about) => inTurn(async () => await snapshot((await opened()).lane, n, about)),
     diff: async (fromTree, toTree, maxBytes) =>
       await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),
+    changes: async (from, to) =>
+      from === to
+        ? []
+        : (await treeNumbers((await opened()).lane.privateGit, { from, to }, { maxFiles: Infinity })).files,
+    fileAt: async (tree, path, maxBytes) => await fileAt((await opened()).lane.privateGit, { tree, path, maxBytes }),
     accept: (asked) => inTurn(async () => await accept((await opened()).lane, asked)),
     read: async (path, maxBytes, options) => readMemo(spec.path, { path, maxBytes, ...options }),
     write: async (path, text) => writeMemo(spec.path, { path, text }),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictSchema } from "../../src/events.ts";
 import type { Check, VerifyTree } from "../../src/ports.ts";
+import { noAbout } from "../support/about.ts";
 import { taggedProcesses } from "../support/processes.ts";
 
 /** What a case's tree makes the check meet. */
@@ -21,13 +22,13 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
   describe(`${name} keeps the contract of a check`, () => {
     it("passes a green tree with evidence of that tree", async () => {
       const { check, tree } = await make("green");
-      const verdict = verdictSchema.parse(await check.judge(tree, never()));
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
       expect(verdict).toMatchObject({ is: "pass", evidence: { tree: tree.tree, isolation: tree.isolation } });
     });
 
     it("fails a red tree with failures that have names and messages", async () => {
       const { check, tree } = await make("red");
-      const verdict = verdictSchema.parse(await check.judge(tree, never()));
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
       if (verdict.is !== "fail") throw new Error(`expected a fail, got ${JSON.stringify(verdict)}`);
       expect(verdict.evidence.tree).toBe(tree.tree);
       for (const failure of verdict.failures) {
@@ -39,7 +40,7 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
 
     it("names the same failure the same way twice, also at the same time", async () => {
       const { check, tree } = await make("red");
-      const verdicts = await Promise.all([check.judge(tree, never()), check.judge(tree, never())]);
+      const verdicts = await Promise.all([check.judge(tree, never(), noAbout), check.judge(tree, never(), noAbout)]);
       const names = verdicts.map((verdict) =>
         verdict.is === "fail" ? verdict.failures.map((f) => f.fingerprint) : [],
       );
@@ -49,20 +50,23 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
 
     it("says that it could not judge, and why, instead of guessing", async () => {
       const { check, tree } = await make("impossible");
-      const verdict = verdictSchema.parse(await check.judge(tree, never()));
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
       expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringMatching(/\S/) });
     });
 
     it("is unverifiable when aborted in the middle, and leaves no process", async () => {
       const { check, tree, run } = await make("hanging");
-      const verdict = verdictSchema.parse(await check.judge(tree, AbortSignal.timeout(150)));
+      const verdict = verdictSchema.parse(await check.judge(tree, AbortSignal.timeout(150), noAbout));
       expect(verdict).toMatchObject({ is: "unverifiable", reason: "aborted" });
       expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     });
 
     it("does not begin when it is aborted already", async () => {
       const { check, tree } = await make("hanging");
-      expect(await check.judge(tree, AbortSignal.abort())).toMatchObject({ is: "unverifiable", reason: "aborted" });
+      expect(await check.judge(tree, AbortSignal.abort(), noAbout)).toMatchObject({
+        is: "unverifiable",
+        reason: "aborted",
+      });
     });
   });
 }

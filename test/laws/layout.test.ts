@@ -18,13 +18,14 @@ const lines = (file: string): number => text(file).split("\n").length - 1;
 const room = (file: string): string =>
   file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
 
-const CONTRACTS = ["events", "spec", "errors", "version"];
+const CONTRACTS = ["events", "spec", "errors", "version", "verdict-defaults"];
 const ADAPTERS = ["agents", "workspace", "checks", "executors", "forges", "journal"];
 const BELOW_VIEWS = [...CONTRACTS, "ports", "config", "platform", "loop", "recipes", "standin", ...ADAPTERS];
 const MAY_IMPORT: Record<string, string[]> = {
   version: [],
   spec: [],
   events: ["spec"],
+  "verdict-defaults": ["spec"],
   errors: ["events"],
   ports: [...CONTRACTS],
   platform: ["errors"],

@@ -52,7 +52,10 @@ describe("a prompt", () => {
   it("puts people's words first, then the goal, then the rules", async () => {
     const world = makeWorld();
     world.letters = [{ touch: 1, directive: { kind: "say", text: marked("hello"), when: "next" } }];
-    await live(world, makeSpec({ criteria: ["it is green"], limits: { iterations: 2 } }), [act(["a"]), act(["b"])]);
+    await live(world, makeSpec({ criteria: [{ text: "it is green", checks: [] }], limits: { iterations: 2 } }), [
+      act(["a"]),
+      act(["b"]),
+    ]);
     const said = world.prompts.find((prompt) => prompt.includes(marked("hello"))) ?? "";
     const order = [
       "## Orchestrator directive (priority)",
@@ -71,7 +74,7 @@ describe("a prompt", () => {
     const world = makeWorld();
     const spec = makeSpec({
       goal: "x".repeat(8_000),
-      criteria: ["y".repeat(500)],
+      criteria: [{ text: "y".repeat(500), checks: [] }],
       notes: NOTES,
       knowledge: { file: "K.md", maxBytes: 200 },
       limits: { iterations: 30 },
@@ -138,7 +141,7 @@ describe("a prompt", () => {
 
   it("hands a fresh session the state of the work: why, verdicts, files, last words", async () => {
     const world = makeWorld();
-    const spec = makeSpec({ limits: { iterations: 2 }, criteria: ["c"] });
+    const spec = makeSpec({ limits: { iterations: 2 }, criteria: [{ text: "c", checks: [] }] });
     await live(world, { ...spec, agent: { ...spec.agent, context: "fresh" } }, [act(["a"]), act(["b"])]);
     const [, second = ""] = world.prompts;
     expect(second).toContain("## Hand-off");

@@ -123,8 +123,8 @@ describe("laws of going back", () => {
       alike(ports);
       for (const check of ports.checks) {
         const { judge } = check;
-        check.judge = async (tree, signal) => {
-          const verdict = await judge(tree, signal);
+        check.judge = async (tree, signal, about) => {
+          const verdict = await judge(tree, signal, about);
           return verdict.is === "fail" ? { ...verdict, failures: [{ fingerprint: "one", message: "red" }] } : verdict;
         };
       }
@@ -154,8 +154,8 @@ describe("laws of going back", () => {
       alike(ports);
       for (const check of ports.checks) {
         const { judge } = check;
-        check.judge = async (tree, signal) => {
-          const verdict = await judge(tree, signal);
+        check.judge = async (tree, signal, about) => {
+          const verdict = await judge(tree, signal, about);
           const left = 9 - (world.trees.get(tree.tree)?.length ?? 0);
           const failures = Array.from({ length: left }, (_, n) => ({ fingerprint: `f${n}`, message: "red" }));
           return verdict.is === "fail" ? { ...verdict, failures: failures as typeof verdict.failures } : verdict;

@@ -97,6 +97,8 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
     },
     // Another approach each time: what was tried is remembered, and nothing is blocked.
     diff: async () => `diff --git a/${oid(String(at))}.txt b/${oid(String(at))}.txt\n+word\n`,
+    changes: async () => [],
+    fileAt: async () => undefined,
     accept: async ({ tree }) => ({ commit: oid(`a${tree}`), branch: "pawl/long", adopted: [], warnings: [] }),
     read: async () => undefined,
     write: async () => undefined,

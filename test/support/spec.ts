@@ -1,4 +1,5 @@
 /** A run's specification with nothing special in it, for tests and benchmarks to change. */
+import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../../src/verdict-defaults.ts";
 import type { RunSpec } from "../../src/spec.ts";
 
 export const plainAgent: RunSpec["agent"] = {
@@ -40,6 +41,8 @@ export function plainSpec(repository: string, over: Partial<RunSpec> = {}): RunS
     checks: [],
     claim: { promise: "COMPLETE", required: true, confirmations: 1 },
     criteria: [],
+    protect: NOTHING_PROTECTED,
+    verdicts: PLAIN_VERDICTS,
     rules: [],
     hooks: [],
     onErrors: "fail",

@@ -336,6 +336,8 @@ export function portsOf(
           };
         }),
       diff: async (from, to) => await touch(() => `diff --git a/f b/f\n+${from}${to}`),
+      changes: async () => await touch(() => []),
+      fileAt: async () => await touch(() => undefined),
       accept: async ({ tree, message, at }) =>
         await touch(() => {
           const same = world.commits.some((c) => c.tree === tree && c.message === message && c.at === at);

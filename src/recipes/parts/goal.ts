@@ -9,7 +9,7 @@ export const goal: MakePart = (state, turn) => ({
 });
 
 export const criteria: MakePart = (state, turn) => {
-  const lines = state.spec.criteria.map((text, at) => `${at + 1}. ${text}`);
+  const lines = state.spec.criteria.map(({ text }, at) => `${at + 1}. ${text}`);
   const isShown = lines.length > 0 && isOpening(turn);
   return {
     name: "criteria",
