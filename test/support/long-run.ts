@@ -5,7 +5,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scripted } from "../../src/agents/scripted.ts";
@@ -116,13 +116,11 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
   return { workspace, check: { name: "never", required: true, cost: "cheap", judge } };
 }
 
+/** Counted by another process: a list of all files here would be what grows. */
 function bytesBelow(dir: string): number {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce(
-      (sum, entry) => sum + (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
+  return Number(
+    execFileSync("du", ["-s", "--apparent-size", "--block-size=1", dir], { encoding: "utf8" }).split("\t")[0],
+  );
 }
 
 function perIteration(a: Sample | undefined, b: Sample | undefined, of: "heap" | "rss" | "state"): number {
