@@ -285,6 +285,13 @@ export interface Leftover {
   fileCount: number;
 }
 
+/** Whether the user's branch holds what was handed over last. */
+export type Standing =
+  /** It does. `warnings`: what else is to be known of it. */
+  | { is: "whole"; warnings: string[] }
+  /** It does not: why, in words, and where the work is kept. */
+  | { is: "missing"; reason: string; kept: string };
+
 /**
  * The git directory where an agent works, with pawl's private repository beside it. Git errors that mean a broken
  * machine or repository are TerminalErrors. Every method is safe to repeat after a crash at any point inside it.
@@ -317,6 +324,8 @@ export interface Workspace {
    * does. Changes no file.
    */
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
+  /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
+  standing(): Promise<Standing>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
   verifyTree(tree: string): Promise<VerifyTree>;
   close(): Promise<void>;
