@@ -307,8 +307,9 @@ export interface Workspace {
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
-   * A text file of the workspace, its first (with `tail` its last) `maxBytes`; undefined when there is none. Never through
-   * a symbolic link, never outside the workspace, never anything but a regular file.
+   * A text file of the workspace, its first (with `tail` its last) `maxBytes`, which holds for the text as it is returned,
+   * too, where the file is not UTF-8; undefined when there is none. Never through a symbolic link, never outside the
+   * workspace, never anything but a regular file.
    */
   read(
     path: string,
