@@ -119,11 +119,30 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
       hint: "See `git worktree list`.",
     });
   }
-  makePrivateDir(repositoryLayout(place).worktrees);
-  writeDurably(markOf(place, name), run);
-  const warnings = await copyIncluded(place, path);
+  const warnings = await furnish(place, { name, run, path }).catch(async (error: unknown) => {
+    await undo();
+    throw notMade(error);
+  });
   const made = { name, path: realpathSync(path), commit, branch: own ?? null, run: run === "" ? undefined : run };
   return { ...made, warnings, undo };
+}
+
+async function furnish(
+  place: WorktreePlace,
+  { name, run, path }: { name: string; run: string; path: string },
+): Promise<string[]> {
+  makePrivateDir(repositoryLayout(place).worktrees);
+  writeDurably(markOf(place, name), run);
+  return await copyIncluded(place, path);
+}
+
+/** One line of what the system refused. */
+export function notMade(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  return new UsageError(`the worktree could not be furnished, and is gone again: ${error.message}`, {
+    hint: "See to that file, the permissions and the disk space; `.worktreeinclude` names what is copied.",
+    cause: error,
+  });
 }
 
 interface Added {
