@@ -32,14 +32,6 @@ export async function forgetWork(place: WorkPlace & { run: string }): Promise<vo
   });
 }
 
-/** Names of runs with a folder here, of this repository or all. */
-export function runsWithWork(stateDir: string): { root: string; run: string }[] {
-  const repos = join(stateDir, "repos");
-  return namesIn(repos).flatMap((name) =>
-    namesIn(join(repos, name, "runs")).map((run) => ({ root: join(repos, name), run })),
-  );
-}
-
 function namesIn(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir) : [];
 }

@@ -2,7 +2,7 @@
  * Worktrees of the user's repository for runs that must not share their directory. They lie beside the repository in
  * `<repository>-worktrees/`; making and removing them is serialised, for git's own commands race.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
@@ -110,6 +110,8 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
   const undo = async (): Promise<void> => {
     await remove(place, path);
     rmSync(markOf(place, name), { force: true });
+    // The folder of all worktrees, where this was the only one.
+    if (readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path));
     if (!isNew) return;
     await userGit(["update-ref", "-d", `refs/heads/${own}`, commit], { cwd: repository, environment });
   };
