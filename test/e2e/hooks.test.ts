@@ -122,7 +122,7 @@ describe("a hook is refused before anything is spent", () => {
     {
       what: "not executable",
       yaml: "hooks: [{ on: run-end, run: ./tell.sh }]",
-      says: /hook hook 1: not found or not executable: \.\/tell\.sh/,
+      says: /pawl: hook 1: not found or not executable: \.\/tell\.sh/,
     },
     {
       what: "that blocks the end",

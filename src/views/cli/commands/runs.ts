@@ -164,8 +164,7 @@ function cells(line: Line): string[] {
   ];
 }
 
-const CLEAN = `Clear what ended runs keep in pawl's state folder: homes of the agents, verify trees,
-snapshots, blobs, trace and journal. Branches and worktrees stay as they are.`;
+const CLEAN = `Clear what ended runs keep in pawl's state folder: homes of the agents, verify trees, snapshots, blobs, trace and journal. Branches and worktrees stay as they are.`;
 
 const CLEAN_EXAMPLES = `
 A run that is driven is never touched. Without a name neither is one that has
