@@ -16,7 +16,7 @@ export const columnsOf = (line: string): number => columnsIn(/^\uFEFF?([ \t]*)/.
 
 /** Where blanks that begin at column `from` end. */
 function columnsIn(blanks: string, from: number): number {
-  return [...blanks].reduce((n, c) => n + (c === "\t" ? TAB_COLUMNS - (n % TAB_COLUMNS) : 1), from);
+  return blanks.split("").reduce((n, c) => n + (c === "\t" ? TAB_COLUMNS - (n % TAB_COLUMNS) : 1), from);
 }
 
 interface Reader {

@@ -2,7 +2,7 @@
  * Worktrees of the user's repository for runs that must not share their directory. They lie beside the repository in
  * `<repository>-worktrees/`; making and removing them is serialised, for git's own commands race.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
@@ -110,8 +110,7 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
   const undo = async (): Promise<void> => {
     await remove(place, path);
     rmSync(markOf(place, name), { force: true });
-    // The folder of all worktrees, where this was the only one.
-    if (readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path));
+    removeIfEmpty(dirname(path));
     if (!isNew) return;
     await userGit(["update-ref", "-d", `refs/heads/${own}`, commit], { cwd: repository, environment });
   };
@@ -127,6 +126,15 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
   });
   const made = { name, path: realpathSync(path), commit, branch: own ?? null, run: run === "" ? undefined : run };
   return { ...made, warnings, undo };
+}
+
+/** The folder of all worktrees, where this was the only one. */
+function removeIfEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // There are others in it, or it is gone already.
+  }
 }
 
 async function furnish(

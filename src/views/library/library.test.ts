@@ -49,41 +49,6 @@ const holds = (wanted: string): OwnCheck => ({
   },
 });
 
-describe("a start that loses a race", () => {
-  const nothingLeft = async ({ environment }: Place, run: string): Promise<void> => {
-    await expect(resume(run, { environment })).rejects.toThrow("there is no run");
-    expect(existsSync(join(environment["PAWL_HOME"] ?? "", "runs", run))).toBe(false);
-  };
-
-  it("leaves no run behind where the branch was taken meanwhile", async () => {
-    const here = place();
-    here.repository.git("worktree", "add", "-q", "-b", "taken", join(tempDir("other"), "w"));
-    const handle = await run(here.options({ branch: "taken", script: () => ({ text: CLAIM }) }));
-    await expect(handle.outcome).rejects.toThrow("checked out in another worktree");
-    await nothingLeft(here, handle.id);
-    expect(here.repository.git("branch", "--show-current")).not.toBe("taken");
-  });
-
-  it("takes its worktree and branch with it", async () => {
-    const here = place();
-    const { repository } = here;
-    // As git checks it out it looks changed at once, so the workspace is refused.
-    writeFileSync(join(repository.path, "crlf.txt"), "a\r\nb\r\n");
-    repository.git("-c", "core.autocrlf=false", "add", "-A");
-    repository.git("commit", "-qm", "crlf");
-    writeFileSync(join(repository.path, ".gitattributes"), "*.txt text\n");
-    repository.git("add", ".gitattributes");
-    repository.git("commit", "-qm", "attributes");
-    const before = repository.git("for-each-ref", "--format=%(refname)");
-    const handle = await run(here.options({ worktree: true, script: () => ({ text: CLAIM }) }));
-    await expect(handle.outcome).rejects.toThrow("has uncommitted changes");
-    await nothingLeft(here, handle.id);
-    expect(existsSync(handle.spec.workspace.path)).toBe(false);
-    expect(repository.git("for-each-ref", "--format=%(refname)")).toBe(before);
-    expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
-  });
-});
-
 describe("run", () => {
   it("drives an agent and a check that are the program's own, and hands the work over on a branch", async () => {
     const { options, repository } = place();
