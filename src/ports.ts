@@ -290,6 +290,13 @@ export interface Leftover {
   fileCount: number;
 }
 
+/** Whether the user's branch holds what was handed over last. */
+export type Standing =
+  /** It does. `warnings`: what else is to be known of it. */
+  | { is: "whole"; warnings: string[] }
+  /** It does not: why, in words, and where the work is kept. */
+  | { is: "missing"; reason: string; kept: string };
+
 /**
  * The git directory where an agent works, with pawl's private repository beside it. Git errors that mean a broken
  * machine or repository are TerminalErrors. Every method is safe to repeat after a crash at any point inside it.
@@ -309,8 +316,9 @@ export interface Workspace {
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
-   * A text file of the workspace, its first (with `tail` its last) `maxBytes`; undefined when there is none. Never through
-   * a symbolic link, never outside the workspace, never anything but a regular file.
+   * A text file of the workspace, its first (with `tail` its last) `maxBytes`, which holds for the text as it is returned,
+   * too, where the file is not UTF-8; undefined when there is none. Never through a symbolic link, never outside the
+   * workspace, never anything but a regular file.
    */
   read(
     path: string,
@@ -326,6 +334,8 @@ export interface Workspace {
    * does. Changes no file.
    */
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
+  /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
+  standing(): Promise<Standing>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
   verifyTree(tree: string): Promise<VerifyTree>;
   close(): Promise<void>;

@@ -18,6 +18,7 @@ import {
   iterationTitle,
   laneOf,
   verdictKey,
+  WORK_MISSING,
   verdictOf,
   type LaneState,
   type Recorded,
@@ -60,6 +61,8 @@ function step(state: RunState, fact: Fact): void {
     case "run-end":
       state.outcome = fact.outcome;
       if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
+      // Owed again, though it was handed over once.
+      if (fact.outcome.rule === WORK_MISSING) lane.acceptedTree = "";
       return;
     case "run-reopened":
       return reopen(state, fact);

@@ -14,6 +14,8 @@ import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
+/** The rule of an end at which the user does not hold the work any more: it is handed over again when reopened. */
+export const WORK_MISSING = "work-missing";
 
 export interface DirectiveState {
   id: string;

@@ -1,6 +1,6 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
-import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
@@ -182,9 +182,14 @@ function outcomeCommands({ run, outcome }: RunState): [string, string][] {
     case "stuck":
       return [[`pawl memory list ${run}`, "what was tried and failed"]];
     case "needs-human":
-      return [[`pawl status ${run}`, "what it needs from you"]];
+      return outcome.rule === WORK_MISSING
+        ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
+        : [[`pawl status ${run}`, "what it needs from you"]];
     case "failed":
-      return [["pawl doctor", "is everything here that pawl needs"]];
+      // Who gave up has said why; nothing of the machine was missing.
+      return outcome.rule === "claim:abort"
+        ? [[`pawl logs ${run}`, "what the agent said and did"]]
+        : [["pawl doctor", "is everything here that pawl needs"]];
     default:
       return [];
   }

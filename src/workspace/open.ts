@@ -12,6 +12,7 @@ import { treeNumbers } from "./numbers.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
+import { standing } from "./standing.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import type { Environment } from "./user-git.ts";
 import { verifyTrees, type VerifyTrees } from "./verify-tree.ts";
@@ -68,6 +69,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
     leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
+    standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);

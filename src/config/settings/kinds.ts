@@ -31,7 +31,8 @@ export const lines = listOf(text, /\n/);
 /** The agent's word for something, asked for as <promise>…</promise>. */
 export const promise = text
   .max(200, "must have at most 200 characters")
-  .regex(/^[^<>\n]+$/, "must be one line without < and >");
+  .regex(/^[^<>\n]+$/, "must be one line without < and >")
+  .refine((word) => !/\p{Cc}/u.test(word) && /[^\s\p{C}]/u.test(word), "must be a word that can be seen");
 
 export const file = text.max(500, "must be a path").regex(/^[^\n\0]+$/, "must be a path");
 
