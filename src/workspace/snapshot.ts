@@ -37,8 +37,15 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   const found = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: taken.tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
   const { guard, tree, said, warnings } = await judgeSnapshot(lane, {
-    ...{ n, at, parents, by: about.parent === null && about.by === "user" ? "start" : (about.by ?? "agent") },
-    ...{ from: parent.tree, guard: parent.guard, tree: taken.tree, changes: found.changes, nested: taken.scan.nested },
+    n,
+    at,
+    parents,
+    by: about.parent === null && about.by === "user" ? "start" : (about.by ?? "agent"),
+    from: parent.tree,
+    guard: parent.guard,
+    tree: taken.tree,
+    changes: found.changes,
+    nested: taken.scan.nested,
   });
   const numbers = tree === taken.tree ? found : await numbersOf(lane, { from: parent.tree, to: tree });
   const message = withGuard(lane, { message: about.message, guard });

@@ -62,10 +62,10 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   return { text: [...texts.values()].join("\n"), files: [...files].toSorted() };
 }
 
-function scriptsOf({ read }: Project): Map<string, string> {
+function scriptsOf(project: Project): Map<string, string> {
   const found = new Map<string, string>();
   try {
-    const { scripts } = JSON.parse(read("package.json") ?? "{}") as { scripts?: Record<string, unknown> };
+    const { scripts } = JSON.parse(project.read("package.json") ?? "{}") as { scripts?: Record<string, unknown> };
     for (const [name, text] of Object.entries(scripts ?? {})) if (typeof text === "string") found.set(name, text);
   } catch {
     // Not readable as JSON: npm cannot read it either.
