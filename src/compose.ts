@@ -92,6 +92,7 @@ export async function composeForRun({
     lane: LANE,
     stateDir: state.dir,
     environment: env,
+    protect: spec.protect,
   });
   const { journal, trace, blobs } = state;
   const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });

@@ -185,6 +185,9 @@ export type TaskEdit = z.infer<typeof taskEditSchema>;
 const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
 export type FileChange = z.infer<typeof fileChangeSchema>;
 
+const pathChangeSchema = z.strictObject({ path: z.string(), how: z.enum(["edited", "removed", "added"]) });
+export type PathChange = z.infer<typeof pathChangeSchema>;
+
 const sessionSchema = z.strictObject({
   ref: z.string(),
   mode: z.enum(["new", "continue", "rewind"]),
@@ -267,8 +270,12 @@ export const factSchema = z.discriminatedUnion("type", [
     /** The judged tree without the tests that the base lacks, where that is another tree. */
     baseTests: oid.optional(),
     /** What of the agent's change was undone because it is protected; `kept` is the ref with the agent's own version. */
-    protected: z.array(z.strictObject({ path: z.string(), how: z.enum(["edited", "removed", "added"]) })).optional(),
+    protected: z.array(pathChangeSchema).optional(),
     kept: z.string().optional(),
+    /** Tests of the base that differ in this tree, where the run allows it. */
+    testsChanged: z.array(pathChangeSchema).optional(),
+    /** Protected files that somebody changed between turns: they are protected as they are now. */
+    followed: z.array(pathChangeSchema).optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */

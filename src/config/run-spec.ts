@@ -8,6 +8,7 @@ import {
   type FenceSpec,
   type HookSpec,
   type Limits,
+  type ProtectSpec,
   type Rung,
   type RunSpec,
 } from "../spec.ts";
@@ -27,6 +28,8 @@ export interface RunAbout {
   fence: FenceSpec["kind"];
   /** Reachable beside the model. */
   hosts: string[];
+  /** What the agent may not change, as it was detected; without it nothing. */
+  protect?: ProtectSpec;
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -68,7 +71,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       confirmations: s.confirmations,
     },
     criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])].map((text) => ({ text, checks: [] })),
-    protect: NOTHING_PROTECTED,
+    protect: about.protect ?? NOTHING_PROTECTED,
     verdicts: PLAIN_VERDICTS,
     ...(s.tasks === undefined
       ? {}

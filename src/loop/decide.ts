@@ -11,6 +11,7 @@ import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
+import { doubtWords } from "./protected.ts";
 import { questionAbout } from "./questions.ts";
 import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
@@ -177,7 +178,8 @@ function completion(state: RunState, lane: LaneState): Draft | undefined {
     });
   }
   if (!required.every(({ verdict }) => verdict?.is === "pass")) return undefined;
-  const suspicions = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
+  const seen = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
+  const suspicions = [...seen, ...doubtWords(state)];
   if (suspicions.length > 0)
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const passed = required.map(({ check }) => check.name).join(", ");

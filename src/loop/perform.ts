@@ -91,7 +91,8 @@ async function prepare(hands: Hands, lane: string): Promise<void> {
   const [prepared, warm] = await Promise.allSettled([ports.workspace.prepare(), warmUp(hands, lane)]);
   if (prepared.status === "rejected") throw prepared.reason;
   if (warm.status === "rejected") throw warm.reason;
-  const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at: run.state.createdAt });
+  const at = run.state.createdAt;
+  const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at, by: "user" });
   await run.append([
     { type: "lane-start", lane, why: "run" },
     recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
@@ -103,7 +104,7 @@ async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hand
   const { run, ports } = hands;
   const { lane, iteration, n, by, parent } = action;
   const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
-  const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
+  const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall, by });
   const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
   await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);
 }
@@ -220,7 +221,8 @@ async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands)
   const edited = await repeatEdits(hands, { to });
   const n = run.state.snapshots;
   const message = `pawl: before iteration ${iteration + 1}`;
-  const again = edited ? await ports.workspace.snapshot(n, { parent: to, message, at: run.now().wall }) : undefined;
+  const about = { parent: to, message, at: run.now().wall, by: "user" as const };
+  const again = edited ? await ports.workspace.snapshot(n, about) : undefined;
   await run.append([
     restored,
     ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),

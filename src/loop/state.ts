@@ -10,6 +10,7 @@ import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
+import type { ProtectedState } from "./protected.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { TaskCounts, TaskState } from "./tasks.ts";
 
@@ -58,7 +59,7 @@ export type Recorded = Pick<
   changed: boolean;
   /** What it is a change of: the state that was there before it. */
   before: { snapshot: number; judged: string };
-} & Pick<FactOf<"change-recorded">, "refused" | "protected" | "baseTests">;
+} & Pick<FactOf<"change-recorded">, "refused" | "protected" | "kept" | "baseTests" | "testsChanged">;
 
 export interface IterationRecord {
   n: number;
@@ -151,6 +152,8 @@ export interface RunState {
   endWarnings?: string[];
   /** Files the agent touched that programs on the user's machine act on by themselves. */
   flagged?: string[];
+  /** Once a change has met a protected file. */
+  protected?: ProtectedState;
   reopened: number;
   limits: Limits;
   model: string | undefined;

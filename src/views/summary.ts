@@ -5,7 +5,7 @@ import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf } from "./criteria.ts";
-import { verdictWords } from "./fact-words.ts";
+import { changesWords, verdictWords } from "./fact-words.ts";
 import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
@@ -17,6 +17,7 @@ const LABEL_CHARS = 12;
 const MAX_OPEN_TASKS = 5;
 const MAX_SUSPICIONS = 10;
 const MAX_FLAGGED = 20;
+const MAX_UNDOINGS = 5;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
 export interface DiffStat {
@@ -65,6 +66,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
+    ...protectedRows(state),
     ...flaggedRows(state),
     ["isolation", fenceWords(spec.fence, { tense: "then" })],
   ];
@@ -72,6 +74,34 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+/** What pawl put back of the agent's change, and where its version is; tests that were allowed to change. */
+function protectedRows({ run, protected: known }: RunState): [string, string][] {
+  if (known === undefined) return [];
+  const { undone, testsChanged, doubts } = known;
+  const last = undone.findLast(({ kept }) => kept !== undefined)?.kept;
+  const restore = `pawl restore ${run} --at ${last} --branch NAME`;
+  return [
+    ...undone
+      .slice(-MAX_UNDOINGS)
+      .map(({ iteration, paths, count, kept }, at): [string, string] => [
+        at === 0 ? "put back" : "",
+        `iteration ${iteration}: ${short(changesWords(paths, count))}${kept === undefined ? "" : `; the agent's version: ${kept}`}`,
+      ]),
+    ...(last === undefined ? [] : [["", `${restore} brings it back`] as [string, string]]),
+    ...(testsChanged.length === 0
+      ? []
+      : [
+          [
+            "tests",
+            `differ from the base's, as allowed: ${short(changesWords(testsChanged, testsChanged.length))}`,
+          ] as [string, string],
+        ]),
+    ...(doubts.length === 0
+      ? []
+      : [["look at", `changed between turns: ${short(doubts.join(", "))}`] as [string, string]]),
+  ];
 }
 
 /** What no fence can hold: it acts later, when somebody uses the branch. */

@@ -1,7 +1,7 @@
 /** When a run is done: checks, claims, tasks, and what the prompt says. */
 import { z } from "zod";
 import { bytes, count, duration } from "../units.ts";
-import { check, file, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+import { check, file, glob, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
 
 /** Twice this and all other parts fit into one prompt. */
 const MAX_MEMO_BYTES = 64 * 1024;
@@ -34,6 +34,26 @@ export const GOAL_SETTINGS = {
     argument: "TIME",
     group: "goal",
     about: "of one check; then it could not judge",
+  }),
+
+  protect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files the agent may not change, beside tests, runner and CI configuration (may be repeated)",
+  }),
+  unprotect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files it may change all the same (may be repeated)",
+  }),
+  "allow-test-changes": of({
+    schema: yes,
+    group: "goal",
+    about: "tests may be changed: they are judged in their new form, and listed",
   }),
 
   "abort-promise": of({

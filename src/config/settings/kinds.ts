@@ -46,6 +46,14 @@ export const insideFile = file.refine(
   "must be a file inside the repository",
 );
 
+/** A pattern of paths inside the workspace. */
+export const glob = text
+  .max(500, "must be a pattern of at most 500 characters")
+  .refine(
+    (pattern) => !pattern.includes("\0") && !pattern.split("/").includes(".."),
+    "must stay inside the repository",
+  );
+
 export const hook = z.strictObject({
   name: text.optional(),
   on: listOf(hookEventSchema, /[,\s]+/),
