@@ -58,7 +58,9 @@ export function guardCheck(spec: Spec): Check {
 
 const RULES: Readonly<Record<GuardRule, (looked: Looked) => Promise<Failure[]> | Failure[]>> = {
   "protected-paths": ({ about }) =>
-    about.change.undone.map(({ path, how }) => finding("protected-paths", path, `was ${how}; it is protected, so that was undone`)),
+    about.change.undone.map(({ path, how }) =>
+      finding("protected-paths", path, `was ${how}; it is protected, so that was undone`),
+    ),
   "tests-deleted": async ({ versions }) => deletedTests(countTests(await versions())),
   "tests-skipped": async ({ versions }) => skippedTests(countTests(await versions())),
   "tests-emptied": async ({ versions }) => emptiedTests(countTests(await versions())),

@@ -51,11 +51,9 @@ export async function within(
   const why = (): string => (signal.aborted ? "aborted" : `no answer within ${timeoutMs} ms`);
   const timers = [setTimeout(() => late.abort(), timeoutMs)];
   const over = new Promise<Verdict>((resolve) =>
-    both.addEventListener(
-      "abort",
-      () => timers.push(setTimeout(() => resolve(unverifiable(why())), graceMs)),
-      { once: true },
-    ),
+    both.addEventListener("abort", () => timers.push(setTimeout(() => resolve(unverifiable(why())), graceMs)), {
+      once: true,
+    }),
   );
   const working = work(both)
     .catch((error: unknown) => unverifiable(messageOf(error)))

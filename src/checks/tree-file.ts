@@ -46,7 +46,8 @@ export async function treeFiles(root: string, matches: (path: string) => boolean
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     walked += entries.length;
-    if (walked > MAX_WALKED) throw new Error(`the tree has more than ${MAX_WALKED} entries; name the files by a folder`);
+    if (walked > MAX_WALKED)
+      throw new Error(`the tree has more than ${MAX_WALKED} entries; name the files by a folder`);
     for (const entry of entries) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory() && !NOT_WALKED.has(entry.name)) folders.push(path);

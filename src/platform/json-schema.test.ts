@@ -20,7 +20,11 @@ describe("a JSON Schema", () => {
     [{ required: ["a"] }, { a: undefined }, { b: 1 }],
     [{ type: "object", required: ["a"] }, { a: 1 }, {}],
     [{ properties: { a: { type: "string" } }, additionalProperties: false }, { a: "x" }, { a: "x", b: 1 }],
-    [{ patternProperties: { "^x": { type: "number" } }, additionalProperties: { type: "null" } }, { x1: 1, y: null }, { x1: "1" }],
+    [
+      { patternProperties: { "^x": { type: "number" } }, additionalProperties: { type: "null" } },
+      { x1: 1, y: null },
+      { x1: "1" },
+    ],
     [{ propertyNames: { pattern: "^[a-z]+$" }, minProperties: 1, maxProperties: 1 }, { a: 1 }, { A: 1 }],
     [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, ["a", 1], ["a", "b"]],
     [{ items: { required: ["source"] } }, [{ source: 1 }], [{ source: 1 }, {}]],
@@ -39,7 +43,10 @@ describe("a JSON Schema", () => {
   });
 
   it("says where something does not fit", () => {
-    const schema = { type: "object", properties: { list: { type: "array", items: { type: "object", required: ["a"] } } } };
+    const schema = {
+      type: "object",
+      properties: { list: { type: "array", items: { type: "object", required: ["a"] } } },
+    };
     expect(said(schema, { list: [{ a: 1 }, {}, 3] })).toEqual([
       "list.1.a: is missing",
       "list.2: is number, must be object",

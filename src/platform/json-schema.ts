@@ -62,9 +62,7 @@ const INNER: ReadonlySet<string> = new Set("items additionalProperties contains 
 const COUNTS: ReadonlySet<string> = new Set(
   "minItems maxItems minLength maxLength minProperties maxProperties".split(" "),
 );
-const NUMBERS: ReadonlySet<string> = new Set(
-  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(" "),
-);
+const NUMBERS: ReadonlySet<string> = new Set("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(" "));
 const TYPES: ReadonlySet<Json> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
 
 function keywordProblem(name: string, demand: Json, schema: Readonly<Record<string, Json>>): string | undefined {
@@ -72,7 +70,9 @@ function keywordProblem(name: string, demand: Json, schema: Readonly<Record<stri
   if (COUNTS.has(name) || NUMBERS.has(name)) return typeof demand === "number" ? undefined : "must be a number";
   switch (name) {
     case "type":
-      return [demand].flat().every((one) => TYPES.has(one)) ? undefined : `is ${JSON.stringify(demand)}, which is no type`;
+      return [demand].flat().every((one) => TYPES.has(one))
+        ? undefined
+        : `is ${JSON.stringify(demand)}, which is no type`;
     case "enum":
       return Array.isArray(demand) ? undefined : "must be a list";
     case "required":
@@ -102,12 +102,20 @@ const fits = (schema: Json, value: Json, at: At): boolean => check(schema as Sch
 const whenNumber =
   (holds: (value: number, demand: number) => boolean, words: string): Rule =>
   ({ demand, value, at }) =>
-    typeof value !== "number" || holds(value, demand as number) ? [] : says(at, `is ${value}, ${words} ${String(demand)}`);
+    typeof value !== "number" || holds(value, demand as number)
+      ? []
+      : says(at, `is ${value}, ${words} ${String(demand)}`);
 const whenSized =
-  (sizeOf: (value: Json) => number | undefined, holds: (size: number, demand: number) => boolean, words: string): Rule =>
+  (
+    sizeOf: (value: Json) => number | undefined,
+    holds: (size: number, demand: number) => boolean,
+    words: string,
+  ): Rule =>
   ({ demand, value, at }) => {
     const size = sizeOf(value);
-    return size === undefined || holds(size, demand as number) ? [] : says(at, `has ${size} ${words} ${String(demand)}`);
+    return size === undefined || holds(size, demand as number)
+      ? []
+      : says(at, `has ${size} ${words} ${String(demand)}`);
   };
 const atLeast = (a: number, b: number): boolean => a >= b;
 const atMost = (a: number, b: number): boolean => a <= b;
@@ -121,10 +129,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     return target === undefined ? says(at, `${String(demand)} is not in the schema`) : check(target, value, at);
   },
   type: ({ demand, value, at }) =>
-    [demand].flat().some((one) => isType(value, one)) ? [] : says(at, `is ${typeName(value)}, must be ${[demand].flat().join(" or ")}`),
+    [demand].flat().some((one) => isType(value, one))
+      ? []
+      : says(at, `is ${typeName(value)}, must be ${[demand].flat().join(" or ")}`),
   enum: ({ demand, value, at }) =>
-    (demand as Json[]).some((one) => isDeepStrictEqual(one, value)) ? [] : says(at, `must be one of ${JSON.stringify(demand)}`),
-  const: ({ demand, value, at }) => (isDeepStrictEqual(demand, value) ? [] : says(at, `must be ${JSON.stringify(demand)}`)),
+    (demand as Json[]).some((one) => isDeepStrictEqual(one, value))
+      ? []
+      : says(at, `must be one of ${JSON.stringify(demand)}`),
+  const: ({ demand, value, at }) =>
+    isDeepStrictEqual(demand, value) ? [] : says(at, `must be ${JSON.stringify(demand)}`),
   minimum: whenNumber(atLeast, "must be at least"),
   maximum: whenNumber(atMost, "must be at most"),
   exclusiveMinimum: whenNumber((a, b) => a > b, "must be more than"),
@@ -137,12 +150,16 @@ const RULES: Readonly<Record<string, Rule>> = {
   minProperties: whenSized(keys, atLeast, "keys, needs at least"),
   maxProperties: whenSized(keys, atMost, "keys, may have at most"),
   pattern: ({ demand, value, at }) =>
-    typeof value !== "string" || new RegExp(String(demand), "u").test(value) ? [] : says(at, `does not match ${String(demand)}`),
+    typeof value !== "string" || new RegExp(String(demand), "u").test(value)
+      ? []
+      : says(at, `does not match ${String(demand)}`),
   uniqueItems: ({ demand, value, at }) =>
     demand !== true || !Array.isArray(value) || !hasTwice(value) ? [] : says(at, "has the same item twice"),
   required: ({ demand, value, at }) =>
     isObject(value)
-      ? (demand as string[]).filter((key) => !Object.hasOwn(value, key)).flatMap((key) => says(inside(at, key), "is missing"))
+      ? (demand as string[])
+          .filter((key) => !Object.hasOwn(value, key))
+          .flatMap((key) => says(inside(at, key), "is missing"))
       : [],
   properties: ({ demand, value, at }) =>
     isObject(value)
@@ -161,7 +178,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   additionalProperties: ({ demand, schema, value, at }) => {
     if (!isObject(value)) return [];
     const named = new Set(Object.keys((schema["properties"] as object | undefined) ?? {}));
-    const patterns = Object.keys((schema["patternProperties"] as object | undefined) ?? {}).map((one) => new RegExp(one, "u"));
+    const patterns = Object.keys((schema["patternProperties"] as object | undefined) ?? {}).map(
+      (one) => new RegExp(one, "u"),
+    );
     return Object.keys(value)
       .filter((key) => !named.has(key) && !patterns.some((one) => one.test(key)))
       .flatMap((key) => check(demand as Schema, value[key], inside(at, key)));
@@ -170,7 +189,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     isObject(value) ? Object.keys(value).flatMap((key) => check(demand as Schema, key, inside(at, key))) : [],
   prefixItems: ({ demand, value, at }) =>
     Array.isArray(value)
-      ? (demand as Json[]).slice(0, value.length).flatMap((schema, index) => check(schema as Schema, value[index], inside(at, index)))
+      ? (demand as Json[])
+          .slice(0, value.length)
+          .flatMap((schema, index) => check(schema as Schema, value[index], inside(at, index)))
       : [],
   items: ({ demand, schema, value, at }) => {
     if (!Array.isArray(value)) return [];
@@ -195,7 +216,10 @@ function resolve(root: Schema, ref: string): Schema | undefined {
     .split("/")
     .slice(1)
     .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
-  const found = steps.reduce<Json>((value, step) => (isObject(value) || Array.isArray(value) ? (value as Record<string, Json>)[step] : undefined), root);
+  const found = steps.reduce<Json>(
+    (value, step) => (isObject(value) || Array.isArray(value) ? (value as Record<string, Json>)[step] : undefined),
+    root,
+  );
   return typeof found === "boolean" || isObject(found) ? found : undefined;
 }
 

@@ -118,8 +118,7 @@ export function queryOptions(request: OpenRequest, { start, options, env, model,
     forwardSubagentText: true,
     // A prompt is what pawl composed: no `@file` in it is expanded and no `/command` is run.
     verbatimPrompts: true,
-    systemPrompt:
-      request.answer === undefined ? systemPrompt(request.instructions, options) : request.instructions,
+    systemPrompt: request.answer === undefined ? systemPrompt(request.instructions, options) : request.instructions,
     allowDangerouslySkipPermissions: options.permissions === "bypassPermissions",
     plugins: options.plugins.map((path) => ({ type: "local", path })),
     ...askOptions(request, { options, asks }),

@@ -33,4 +33,5 @@ const times = (pattern: RegExp, text: string): number => [...text.matchAll(patte
 const SUPPRESSIONS =
   /\b(?:es|ts|ox|style)lint-disable|\btslint:disable|\bbiome-ignore\b|@ts-(?:ignore|expect-error|nocheck)\b|\b(?:istanbul|c8|v8)\s+ignore\b|#\s*(?:noqa\b|type:\s*ignore|pyright:\s*ignore|mypy:\s*(?:ignore|disable)|pylint:\s*disable|ruff:\s*noqa|flake8:\s*noqa|nosec\b|pragma:\s*no\s*cover|shellcheck\s+disable|rubocop:disable)|\/\/\s*nolint\b|\bNOLINT|\bnosemgrep\b|#!?\[(?:cfg_attr\([^\]]*)?allow\s*\(|@Suppress(?:Warnings)?\b|\/\/\s*(?:nosec|noinspection)\b/g;
 
-export const suppressionsIn = (text: string | undefined): number => (text === undefined ? 0 : times(SUPPRESSIONS, text));
+export const suppressionsIn = (text: string | undefined): number =>
+  text === undefined ? 0 : times(SUPPRESSIONS, text);

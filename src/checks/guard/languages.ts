@@ -39,7 +39,8 @@ const GO: Language = {
   tests: /^func\s+((?:Test|Fuzz|Example)\w*)\s*\(|\bt\.Run\s*\(\s*"([^"\n]*)/gm,
   assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|\b(?:assert|require)\.\w+\s*\(/g,
   idle: /\b(?:assert|require)\.True\s*\(\s*t\s*,\s*true\b|\b(?:assert|require)\.Equal\s*\(\s*t\s*,\s*([^(),\n]+?)\s*,\s*\1\s*[,)]|\bif\s+false\b/g,
-  skips: /\b[tbf]\.Skip(?:f|Now)?\s*\(|\btesting\.Short\s*\(\)|^\/\/go:build\s+(?:ignore|never)\b|\bos\.Exit\s*\(\s*0\s*\)/gm,
+  skips:
+    /\b[tbf]\.Skip(?:f|Now)?\s*\(|\btesting\.Short\s*\(\)|^\/\/go:build\s+(?:ignore|never)\b|\bos\.Exit\s*\(\s*0\s*\)/gm,
   // A build line is a comment that does something.
   comments: /^[ \t]*\/\/(?!go:build).*$|(?:^[ \t]*\/\*|\/\*[ \t]*$)[^]*?(?:\*\/|$(?![^]))/gm,
 };
@@ -48,7 +49,8 @@ const RUST: Language = {
   tests: /#\[(?:\w+::)*(?:test|rstest)\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)/g,
   assertions: /\b(?:debug_)?assert(?:_\w+)?!\s*[([{]|\bpanic!\s*\(/g,
   idle: /\bassert!\s*\(\s*true\s*[,)]|\bassert_eq!\s*\(\s*([^(),\n]+?)\s*,\s*\1\s*[,)]/g,
-  skips: /#!?\[\s*ignore\b|#!?\[cfg\(any\(\)\)\]|#!?\[cfg\(not\(test\)\)\]|\bprocess::exit\s*\(\s*0\s*\)|\bif\s+false\b/g,
+  skips:
+    /#!?\[\s*ignore\b|#!?\[cfg\(any\(\)\)\]|#!?\[cfg\(not\(test\)\)\]|\bprocess::exit\s*\(\s*0\s*\)|\bif\s+false\b/g,
   comments: SLASH_COMMENTS,
 };
 
@@ -64,7 +66,8 @@ const RUBY: Language = {
   tests: /^[ \t]*(?:it|specify|scenario|test)\s*\(?\s*["']([^"'\n]*)|^[ \t]*def\s+(test_\w+)/gm,
   assertions: /\bexpect\b\s*[({]|\bassert\w*\b|\brefute\w*\b|\.must_\w+/g,
   idle: /\bexpect\s*\(\s*true\s*\)|\bassert\s*\(?\s*true\b/g,
-  skips: /^[ \t]*(?:x(?:it|describe|context|specify)|skip|pending|f(?:it|describe|context))\b|,\s*(?:skip|pending|focus)\s*:\s*(?!false)|\bexit!?\s*\(?0?\b/gm,
+  skips:
+    /^[ \t]*(?:x(?:it|describe|context|specify)|skip|pending|f(?:it|describe|context))\b|,\s*(?:skip|pending|focus)\s*:\s*(?!false)|\bexit!?\s*\(?0?\b/gm,
   comments: HASH_COMMENTS,
 };
 
@@ -85,7 +88,8 @@ export const languageOf = (path: string): Language | undefined =>
   BY_ENDING[(/\.([^./]+)$/.exec(path)?.[1] ?? "").toLowerCase()];
 
 const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|integration-tests?)\//i;
-const TEST_NAME = /(?:[._-](?:test|tests|spec|e2e|cy)\.[^/]+|^test_[^/]*|[^/]*_test\.[^/.]+|[^/]*(?:Tests?|IT|Spec)\.(?:java|kt|scala|groovy))$/;
+const TEST_NAME =
+  /(?:[._-](?:test|tests|spec|e2e|cy)\.[^/]+|^test_[^/]*|[^/]*_test\.[^/.]+|[^/]*(?:Tests?|IT|Spec)\.(?:java|kt|scala|groovy))$/;
 
 /** Of a file in a folder of tests, or with the name of one. */
 export function isTestPath(path: string): boolean {

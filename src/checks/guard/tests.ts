@@ -46,7 +46,13 @@ export function deletedTests(counted: readonly Counted[]): Failure[] {
     const renamed = isGone ? 0 : without(after.tests, before.tests).length;
     if (lost.length <= renamed) return [];
     const names = lost.slice(0, MAX_NAMES_SHOWN).map((name) => JSON.stringify(name));
-    return [finding("tests-deleted", path, `${isGone ? "is gone, and" : "has lost"} ${lost.length} of its tests: ${names.join(", ")}`)];
+    return [
+      finding(
+        "tests-deleted",
+        path,
+        `${isGone ? "is gone, and" : "has lost"} ${lost.length} of its tests: ${names.join(", ")}`,
+      ),
+    ];
   });
 }
 
@@ -68,7 +74,11 @@ export function emptiedTests(counted: readonly Counted[]): Failure[] {
       return isLess || without(before.tests, after.tests).length === 0;
     })
     .map(({ path, before, after }) =>
-      finding("tests-emptied", path, `has ${after.assertions} assertions that mean something, before ${before.assertions}`),
+      finding(
+        "tests-emptied",
+        path,
+        `has ${after.assertions} assertions that mean something, before ${before.assertions}`,
+      ),
     );
 }
 

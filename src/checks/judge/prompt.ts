@@ -61,7 +61,9 @@ function verdictWords(verdict: Verdict): string {
       return verdict.evidence.value === undefined ? "pass" : `pass, measured ${verdict.evidence.value}`;
     case "fail":
     case "flaky":
-      return [verdict.is, ...verdict.failures.slice(0, MAX_FAILURES_SHOWN).map(({ message }) => `  ${message}`)].join("\n");
+      return [verdict.is, ...verdict.failures.slice(0, MAX_FAILURES_SHOWN).map(({ message }) => `  ${message}`)].join(
+        "\n",
+      );
     case "unverifiable":
     case "skipped":
       return `${verdict.is}: ${verdict.reason}`;

@@ -31,7 +31,10 @@ function lastJson(output: string): unknown {
     const value = parsed(lines.slice(start).join("\n"));
     if (value !== undefined) return value;
   }
-  return lines.toReversed().map(parsed).find((value) => value !== undefined);
+  return lines
+    .toReversed()
+    .map(parsed)
+    .find((value) => value !== undefined);
 }
 
 function parsed(text: string): unknown {

@@ -129,11 +129,16 @@ function bySchema({ schema }: Requirement, text: string): Unmet[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return [{ what: "json", says: `is not JSON: ${error instanceof Error ? error.message : "?"}`.slice(0, MAX_SHOWN_CHARS) }];
+    return [
+      { what: "json", says: `is not JSON: ${error instanceof Error ? error.message : "?"}`.slice(0, MAX_SHOWN_CHARS) },
+    ];
   }
   return misfits(schema, value).map(({ path, message }) => {
     const where = path.join(".");
-    return { what: `schema:${where}`, says: `does not fit the schema${where === "" ? "" : ` at ${where}`}: ${message}` };
+    return {
+      what: `schema:${where}`,
+      says: `does not fit the schema${where === "" ? "" : ` at ${where}`}: ${message}`,
+    };
   });
 }
 
