@@ -7,7 +7,8 @@ import { treeOf } from "../../test/support/verify-tree.ts";
 import type { Verdict } from "../events.ts";
 import type { CheckSpecOf } from "../spec.ts";
 import { metricCheck } from "./metric.ts";
-import { numbersIn, stepsOf } from "./metric/numbers.ts";
+import { stepsOf } from "../platform/json-path.ts";
+import { numbersIn } from "./metric/numbers.ts";
 
 const PATH = process.env["PATH"] ?? "/usr/bin:/bin";
 type Given = Partial<CheckSpecOf<"metric">>;

@@ -1,4 +1,5 @@
 /** Finds the number of a metric in what a command printed: in lines `NAME: 12.5`, or by a path into JSON. Pure. */
+import { valueAt } from "../../platform/json-path.ts";
 import type { CheckSpecOf } from "../../spec.ts";
 
 /** Starts of JSON that are tried, from the end. */
@@ -11,7 +12,7 @@ const AFTER = String.raw`(?![\d.,]*\d)`;
 export function numbersIn(output: string, where: CheckSpecOf<"metric">["value"]): number[] {
   if ("line" in where) return inLines(output, where.line);
   const value = lastJson(output);
-  const found = value === undefined ? undefined : at(value, where.json);
+  const found = value === undefined ? undefined : valueAt(value, where.json);
   return typeof found === "number" && Number.isFinite(found) ? [found] : [];
 }
 
@@ -44,29 +45,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** `a.b[0].c`; keys with other characters as `["a b"]`. */
-const STEP = /(?:^|\.)([^.[\]]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
-
-/** undefined for what is no path. */
-export function stepsOf(path: string): (string | number)[] | undefined {
-  const steps: (string | number)[] = [];
-  STEP.lastIndex = 0;
-  for (let end = 0; end < path.length; end = STEP.lastIndex) {
-    STEP.lastIndex = end;
-    const match = STEP.exec(path);
-    if (match === null) return undefined;
-    const [, key, index, quoted] = match;
-    if (quoted !== undefined) steps.push(JSON.parse(quoted) as string);
-    else steps.push(key ?? Number(index));
-  }
-  return steps.length === 0 ? undefined : steps;
-}
-
-function at(value: unknown, path: string): unknown {
-  return (stepsOf(path) ?? []).reduce<unknown>((inside, step) => {
-    if (typeof inside !== "object" || inside === null || !Object.hasOwn(inside, step)) return undefined;
-    return (inside as Record<string | number, unknown>)[step];
-  }, value);
 }
