@@ -50,11 +50,9 @@ export async function within(
   const both = AbortSignal.any([signal, late.signal]);
   const why = (): string => (signal.aborted ? "aborted" : `no answer within ${timeoutMs} ms`);
   const timers = [setTimeout(() => late.abort(), timeoutMs)];
-  const over = new Promise<Verdict>((resolve) =>
-    both.addEventListener("abort", () => timers.push(setTimeout(() => resolve(unverifiable(why())), graceMs)), {
-      once: true,
-    }),
-  );
+  const { promise: over, resolve } = Promise.withResolvers<Verdict>();
+  const onAbort = (): void => void timers.push(setTimeout(() => resolve(unverifiable(why())), graceMs));
+  both.addEventListener("abort", onAbort, { once: true });
   const working = work(both)
     .catch((error: unknown) => unverifiable(messageOf(error)))
     // What it says of its own end is less than what is known here.
@@ -62,6 +60,8 @@ export async function within(
   try {
     return await Promise.race([working, over]);
   } finally {
+    // The signal lives as long as the run: what waits for it would keep the process from ending.
+    both.removeEventListener("abort", onAbort);
     for (const timer of timers) clearTimeout(timer);
   }
 }
