@@ -11,7 +11,7 @@ import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
-import { agentHome, runDir, stateDir } from "./platform/paths.ts";
+import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
 import type { RunSpec } from "./spec.ts";
 
@@ -97,12 +97,14 @@ export async function composeForRun({
   const { journal, trace, blobs } = state;
   const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
   const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
+  const named = agents ?? (await agentNamed(spec.agent.name, env));
+  const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
     journal,
     trace,
     blobs,
     clock: systemClock,
-    agents: agents ?? (await agentNamed(spec.agent.name, env)),
+    agents: named,
     workspace,
     checks: spec.checks.map((check) =>
       makeCheck(check, {
@@ -112,6 +114,19 @@ export async function composeForRun({
         maxOutputBytes: spec.fence.outputBytes,
         fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
         custom: checks,
+        judge: {
+          agent: named[spec.agent.name],
+          settings: spec.agent,
+          place: {
+            home: judges,
+            environment: {
+              ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
+              ...fence.environment,
+            },
+            confine: fence.judge,
+            sockets: fence.sockets,
+          },
+        },
       }),
     ),
     hook: hooks.hookRunner({

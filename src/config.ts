@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Yaml from "yaml";
 import { UsageError } from "./errors.ts";
+import { checkName } from "./config/check-spec.ts";
 import { refuseHooks } from "./config/hooks.ts";
 import { nearest } from "./config/nearest.ts";
 import {
@@ -194,7 +195,7 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "confirmations",
       "until-green contradicts confirmations: without claims there are none to confirm",
     );
-  const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
+  const twice = s.checks.map(checkName).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
 }
@@ -217,9 +218,4 @@ function refuseSameWords(
     if (same !== undefined)
       refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
   }
-}
-
-/** Unnamed ones are called after their command. */
-export function checkNames(checks: Resolved["settings"]["checks"]): string[] {
-  return checks.map(({ name, run }) => name ?? run.trim().replace(/\s+/g, " ").slice(0, MAX_SHOWN_CHARS));
 }

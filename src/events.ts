@@ -108,7 +108,13 @@ export const verdictSchema = z.discriminatedUnion("is", [
     failures: z.tuple([failureSchema], failureSchema),
     runs: count,
   }),
-  z.strictObject({ is: z.literal("unverifiable"), reason: z.string(), retryAfterMs: ms.optional() }),
+  z.strictObject({
+    is: z.literal("unverifiable"),
+    reason: z.string(),
+    retryAfterMs: ms.optional(),
+    /** What a model cost that came to no judgement. */
+    usage: usageSchema.optional(),
+  }),
   z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
 ]);
 export type Verdict = z.infer<typeof verdictSchema>;

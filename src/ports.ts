@@ -131,6 +131,11 @@ export interface OpenRequest {
   model: string | undefined;
   /** Appended to the agent's own system prompt: instruction files of the base. Stable over the run, for the cache. */
   instructions: string;
+  /**
+   * A JSON Schema: the session has no tools and changes nothing, and a turn that is done ends with an `answer` that fits.
+   * Undefined: it works.
+   */
+  answer?: Readonly<Record<string, unknown>> | undefined;
   /** The whole environment the agent's processes get, built from an allow-list, with the run's id in it. */
   environment: Readonly<Record<string, string>>;
   /** Where sockets of pawl's are found from inside the fence (`at`) and outside; undefined where loopback is shared. */
@@ -198,6 +203,8 @@ export interface TurnEnd {
   finalText: string;
   /** The last structured call of this turn by which the agent said how its work stands; null without one. */
   call: { is: "done" | "task" | "abort"; text: string } | null;
+  /** Of a session that only answers; undefined when there is none. */
+  answer?: unknown;
   messageId: string | null;
   contextTokens: number | null;
 }

@@ -12,6 +12,7 @@ import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
+import { judgeHome } from "../platform/paths.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import type { LaneLayout } from "../workspace/layout.ts";
@@ -66,6 +67,8 @@ export interface RunFence {
   /** undefined: unfenced. */
   readonly agent: Confine | undefined;
   readonly check: Confine | undefined;
+  /** For a model that judges: it reaches its model and its own home, nothing of the work. */
+  readonly judge: Confine | undefined;
   readonly sockets: { folder: string; at: string } | undefined;
   /** For what goes out through the proxy. */
   readonly environment: Readonly<Record<string, string>>;
@@ -91,8 +94,8 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
   const ofProgram = join(agentHome, "tmp");
   if (spec.fence.kind === "none") {
-    const nothing = { level: noFence.level, agent: undefined, check: undefined, sockets: undefined, environment: {} };
-    return { ...nothing, close: () => removeFolder(ofProgram) };
+    const nothing = { agent: undefined, check: undefined, judge: undefined, sockets: undefined, environment: {} };
+    return { ...nothing, level: noFence.level, close: () => removeFolder(ofProgram) };
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
@@ -129,9 +132,10 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     ],
   };
   const scratchPlace: Place = { path: scratch.root, access: "write" };
+  const judge = judgePlaces(request, { tools, sockets: sockets.folder });
   const fence = await openFence(spec.fence.kind, {
     run: spec.run,
-    places: [...places.agent, ...places.check, scratchPlace],
+    places: [...places.agent, ...places.check, ...judge, scratchPlace],
   });
   if (fence === undefined) {
     throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
@@ -142,6 +146,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const insideFor = (who: "agent" | "check"): Inside =>
     insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who] });
   const [ofAgent, ofCheck] = [insideFor("agent"), insideFor("check")];
+  const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const withScratch = (): Inside => {
     const { home, temporary: empty } = scratch.fresh();
     const first: Place = { path: empty, access: "write", at: "/tmp" };
@@ -151,6 +156,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     level: levelOf(fence, spec.fence),
     agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
     check: (command, args, variables = []) => fence.wrap(command, args, { ...withScratch(), variables }),
+    judge: (command, args, variables = []) => fence.wrap(command, args, { ...ofJudge, variables }),
     sockets:
       spec.fence.network === "open"
         ? undefined
@@ -163,6 +169,19 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       await Promise.all([scratch.close(), removeFolder(temporary), removeFolder(ofProgram)]);
     },
   };
+}
+
+/** A model that judges has no tools: its program needs a home, a place for temporary files, and the way to its model. */
+function judgePlaces({ runDir }: Request, { tools, sockets }: { tools: readonly Place[]; sockets: string }): Place[] {
+  const home = judgeHome(runDir);
+  const temporary = join(home, "tmp");
+  for (const folder of [home, temporary]) makePrivateDir(folder);
+  return [
+    { path: temporary, access: "write", at: "/tmp" },
+    ...tools,
+    { path: home, access: "write" },
+    { path: sockets, access: "read", at: SOCKETS_AT },
+  ];
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */

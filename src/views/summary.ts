@@ -4,7 +4,7 @@ import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
-import { criteriaOf } from "./criteria.ts";
+import { criteriaOf, criterionWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
 import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
@@ -50,10 +50,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
-    ...criteriaOf(state).map(({ n, text, is }): [string, string] => [
-      n === 1 ? "criteria" : "",
-      `${n}. ${short(text)}: ${is}`,
-    ]),
+    ...criteriaRows(state),
     ...taskRows(state),
     [
       "iterations",
@@ -110,6 +107,14 @@ function flaggedRows({ flagged = [] }: RunState): [string, string][] {
   const more = flagged.length > MAX_FLAGGED ? ` and ${flagged.length - MAX_FLAGGED} more` : "";
   const shown = flagged.slice(0, MAX_FLAGGED).map(short).join(", ");
   return [["look at", `${shown}${more}: programs on your machine act on these; read them before you use the branch`]];
+}
+
+function criteriaRows(state: RunState): [string, string][] {
+  const verdicts = new Map(judgedChecks(state).map(({ check, verdict }) => [check.name, verdict]));
+  return criteriaOf(state.spec.criteria, (check) => verdicts.get(check)).map((one) => [
+    one.n === 1 ? "criteria" : "",
+    `${one.n}. ${short(one.text)}: ${short(criterionWords(one))}`,
+  ]);
 }
 
 function taskRows(state: RunState): [string, string][] {

@@ -144,6 +144,15 @@ export function claudeOptions(options: AgentSpec["options"], ask = NOBODY_ASKED)
   };
 }
 
+/** Of a session that only answers: the program and how hard it thinks; no tools, nobody's plugins, servers or arguments. */
+export function answerOptions({ bin, effort }: AgentSpec["options"]): ClaudeOptions {
+  return claudeOptions({
+    tools: [],
+    ...(bin === undefined ? {} : { bin }),
+    ...(effort === undefined ? {} : { effort }),
+  });
+}
+
 /** The servers of all files, later ones win. Throws UsageError. */
 export function readMcpServers(files: readonly string[], workspace: string): Record<string, McpServerConfig> {
   const servers: Record<string, McpServerConfig> = {};

@@ -63,6 +63,9 @@ export const hook = z.strictObject({
   timeout: duration.optional(),
 });
 
+/** Share of a check where verdicts are weighed. */
+export const weight = z.number("must be a number above 0").positive("must be a number above 0");
+
 /** `npm test`, `tests=npm test`, or with everything said. */
 export const check = z.union(
   [
@@ -77,6 +80,7 @@ export const check = z.union(
       run: text,
       timeout: duration.optional(),
       required: z.boolean("must be true or false").optional(),
+      weight: weight.optional(),
     }),
   ],
   "must be a command, or have `run` and perhaps `name`, `timeout`, `required`",

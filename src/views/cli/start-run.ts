@@ -217,10 +217,10 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 function refuseSecrets({ checks, hooks, agent }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
-  const check = checks.find(({ command }) => masked(command));
+  const check = checks.find(masked);
   const hook = hooks.find(({ command }) => masked(command));
   if (check === undefined && hook === undefined && !masked(agent.options)) return;
-  const where = check !== undefined ? "a check's command holds" : "a hook's command holds";
+  const where = check !== undefined ? "a check holds" : "a hook's command holds";
   throw new UsageError(
     `${check === undefined && hook === undefined ? "the agent's options hold" : where} a secret, which pawl never writes down`,
     {
@@ -233,7 +233,7 @@ function refuseMissingCommands({ checks, hooks, environment, workspace, run }: R
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
   const isMissing = ({ command }: { command: string }): boolean =>
     !commandExists(command, { env: checkEnv, cwd: workspace.path });
-  const missing = checks.filter(({ kind }) => kind === "command").find(isMissing);
+  const missing = checks.filter(({ kind }) => kind === "command" || kind === "metric").find(isMissing);
   const hook = hooks.find(isMissing);
   if (missing === undefined && hook !== undefined) {
     const command = oneLine(hook.command, { max: MAX_PATH_CHARS });

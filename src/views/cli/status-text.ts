@@ -1,5 +1,6 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
+import { criterionWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -20,7 +21,11 @@ export function statusText(view: StatusView): string {
     statusHead(view),
     section(
       "Criteria",
-      view.criteria.map(({ n, text, is }) => [`${n}.`, is, oneLine(text, { max: MAX_GOAL_CHARS })]),
+      view.criteria.map((one) => [
+        `${one.n}.`,
+        oneLine(one.text, { max: MAX_GOAL_CHARS }),
+        oneLine(criterionWords(one), { max: MAX_GOAL_CHARS }),
+      ]),
     ),
     section("Last iterations", view.recent.map(iterationCells)),
     section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),

@@ -2,7 +2,7 @@
 import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
 import { answerable } from "../../loop/questions.ts";
-import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
+import { mainLane, verdictOf, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
@@ -84,7 +84,9 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       check: name,
       is: judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
-    criteria: criteriaOf(state),
+    criteria: criteriaOf(state.spec.criteria, (check) =>
+      verdictOf(state, lane.change?.judged ?? lane.head?.judged ?? "", check),
+    ),
     directives: directiveViews(state, { queued, all: false }),
     recent: state.recent,
     struggle: {
