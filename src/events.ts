@@ -79,6 +79,8 @@ const evidenceSchema = z.strictObject({
   suspicions: z.array(z.string()),
   /** Of a runner's report; null where there is none, so that only the exit code speaks. `ids`: blob, JSON by test id. */
   tests: z.strictObject({ ids: blob, passed: count, failed: count, skipped: count }).nullable().optional(),
+  /** Tests of the base that are not there any more, in files that the change may touch. */
+  testsChanged: z.array(z.string()).optional(),
   /** How often it was run for this verdict, where more than once. */
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */

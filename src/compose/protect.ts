@@ -20,7 +20,9 @@ export function protectFor(
   return detectProtect(
     { names: new Set(readdirSync(workspace)), read: (name) => attempt(() => read(name)) },
     {
-      commands: settings.checks.map(({ run }) => run),
+      commands: settings.checks.flatMap((check) =>
+        "run" in check ? [check.run] : "metric" in check ? [check.metric.run] : [],
+      ),
       protect: settings.protect,
       unprotect: settings.unprotect,
       allowTestChanges: settings["allow-test-changes"],
