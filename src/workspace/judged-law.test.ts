@@ -11,9 +11,11 @@ const CHANGES = 6;
 const BASE_PATHS = ["tests/a.js", "tests/deep/b.js", "src/sum.test.js", "vitest.config.js"];
 const PATHS = [
   ...BASE_PATHS,
-  ...["tests", "tests/deep", "src", "tests/new.js", "Tests/a.js", "conftest.py", "tests/conftest.py", ".npmrc"],
-  ...[".cargo", ".cargo/config.toml", "src/sum.js", "src/other.js", "packages/p", "packages/p/package.json"],
-  ...["node_modules/x/i.js", "tests/a.js/below.js", "pyproject.toml", "package.json", "a.log"],
+  ...(
+    "tests tests/deep src tests/new.js Tests/a.js conftest.py tests/conftest.py .npmrc .cargo .cargo/config.toml " +
+    "src/sum.js src/other.js packages/p packages/p/package.json node_modules/x/i.js tests/a.js/below.js pyproject.toml " +
+    "package.json a.log"
+  ).split(" "),
 ];
 const path = fc.constantFrom(...PATHS);
 const change = fc.oneof(
@@ -61,7 +63,7 @@ it("whatever an agent does: the base's protected files are judged, nothing is ad
       expect(judged.tree).toBe(judged.judged);
       const names = under.inTree(judged.judged);
       expect(names.filter((name) => /(^|\/)(conftest\.py|\.npmrc|node_modules)|^\.cargo/.test(name))).toEqual([]);
-      expect(names.filter((name) => /^tests\/a\.js\//.test(name))).toEqual([]);
+      expect(names.filter((name) => name.startsWith("tests/a.js/"))).toEqual([]);
       const again = await under.taken((n += 1));
       expect(again).toMatchObject({ tree: judged.tree, fileCount: 0 });
       expect(again.protected).toBeUndefined();
