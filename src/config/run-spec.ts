@@ -127,6 +127,7 @@ export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout
     command: run,
     required: ("required" in said ? said.required : undefined) ?? true,
     timeoutMs: ("timeout" in said ? said.timeout : undefined) ?? s["check-timeout"],
+    ...("reports" in said && said.reports !== undefined ? { reports: said.reports } : {}),
   }));
 }
 
