@@ -6,6 +6,7 @@ import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
 import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { deliver, receive } from "./fold-directives.ts";
+import { recordChanged, recordFailing } from "./failing.ts";
 import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
@@ -87,6 +88,8 @@ function step(state: RunState, fact: Fact): void {
     case "change-recorded":
       return recordChange(state, lane, fact);
     case "baseline-recorded":
+      state.baselines.set(fact.check, fact.verdict);
+      return;
     case "check-start":
       return;
     case "check-end":
@@ -273,6 +276,7 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     return;
   }
   lane.change = recorded;
+  recordChanged(lane.failing, fact.iteration, fact.files);
   const paths = new Set(fact.files.map(({ path }) => path));
   lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
   recordWork(state, fact);
@@ -305,6 +309,8 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
     tree === undefined
       ? []
       : state.spec.checks.map((c) => ({ check: c.name, verdict: verdictOf(state, tree, c.name) }));
+  for (const { check, verdict } of verdicts)
+    if (verdict !== undefined) recordFailing(lane.failing, check, { iteration: fact.iteration, verdict });
   lane.record.verdicts = verdicts.map(({ check, verdict }) => ({ check, is: verdict?.is ?? "skipped" }));
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);

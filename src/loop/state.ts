@@ -8,6 +8,7 @@ import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
 import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
+import { noneFailing, type Failing } from "./failing.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
@@ -131,6 +132,7 @@ export interface LaneState {
   limitsInRow: number;
   record: IterationRecord;
   track: Track;
+  failing: Failing;
 }
 
 export interface RunState {
@@ -169,6 +171,8 @@ export interface RunState {
   callTimes: number[];
   lanes: Map<string, LaneState>;
   verdicts: Map<string, Verdict>;
+  /** By check: of the tree before the first turn. */
+  baselines: Map<string, Verdict>;
   directives: Map<string, DirectiveState>;
   memory: FailureMemory;
   questions: Map<string, QuestionState>;
@@ -241,6 +245,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     callTimes: [],
     lanes: new Map(),
     verdicts: new Map(),
+    baselines: new Map(),
     directives: new Map(),
     memory: emptyMemory(),
     questions: new Map(),
@@ -300,6 +305,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       limitsInRow: 0,
       record: freshRecord(0, 0),
       track: emptyTrack(),
+      failing: noneFailing(),
     };
     state.lanes.set(lane, found);
   }
