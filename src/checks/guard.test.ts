@@ -219,7 +219,7 @@ describe("a guard against gaming (A14)", () => {
     expect(rules).toContain(rule);
   });
 
-  it("refuses all of them, and for the rule that is meant alone too", async () => {
+  it("refuses all of them, and for the rule that is meant alone too (A14)", async () => {
     const refused = await Promise.all(GAMING.map(({ before, after, rule }) => found(before, after, specOf([rule]))));
     const count = refused.filter((failures) => failures.length > 0).length;
     figure("A14, gaming diffs", { diffs: GAMING.length, refused: count });
