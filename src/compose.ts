@@ -92,6 +92,7 @@ export async function composeForRun({
     lane: LANE,
     stateDir: state.dir,
     environment: env,
+    protect: spec.protect,
   });
   const { journal, trace, blobs } = state;
   const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
@@ -111,7 +112,10 @@ export async function composeForRun({
         blobs,
         environment: { ...environment, ...fence.environment },
         maxOutputBytes: spec.fence.outputBytes,
-        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+        fence:
+          fence.check === undefined ? undefined : { confine: fence.check, level: fence.level, at: spec.workspace.path },
+        reports: fence.reports,
+        testChanges: spec.protect.testChanges,
         custom: checks,
         judge: {
           agent: named[spec.agent.name],

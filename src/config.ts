@@ -94,10 +94,19 @@ function parse(name: SettingName, given: unknown, where: string): unknown {
   const result = SETTINGS[name].schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const inside = issue === undefined || issue.path.length === 0 ? "" : ` (${issue.path.join(".")})`;
+  const { inside, what } = placeOf(given, issue?.path ?? []);
   const unknown = issue?.code === "unrecognized_keys" ? `has an unknown key ${issue.keys.join(", ")}` : issue?.message;
   const label = where.startsWith("--") || where.startsWith("PAWL_") ? where : `${name} in ${where}`;
-  throw new UsageError(`${label}${inside} ${unknown}, not ${shorten(given)}`, { hint: SETTINGS[name].about });
+  throw new UsageError(`${label}${inside} ${unknown}, not ${shorten(what)}`, { hint: SETTINGS[name].about });
+}
+
+/** Which part of what was given is meant, in words: of a list the one thing that is wrong. */
+function placeOf(given: unknown, path: readonly PropertyKey[]): { inside: string; what: unknown } {
+  const [first, ...rest] = path.map(String);
+  const isList = Array.isArray(given) && first !== undefined && /^\d+$/.test(first);
+  const words = isList ? [...(given.length > 1 ? [`number ${Number(first) + 1}`] : []), ...rest] : path.map(String);
+  const what: unknown = isList ? given[Number(first)] : given;
+  return { inside: words.length === 0 ? "" : ` (${words.join(".")})`, what };
 }
 
 const MAX_SHOWN_CHARS = 60;

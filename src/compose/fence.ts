@@ -22,6 +22,8 @@ import { openScratch, removeFolder } from "./fence-scratch.ts";
 const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
+/** Where runners of tests write reports inside. */
+const REPORTS_AT = "/run/pawl-reports";
 const EGRESS = "egress";
 /** How the names of their folders begin. */
 const SOCKETS_NAME = "pawl-";
@@ -70,6 +72,8 @@ export interface RunFence {
   /** For a model that judges: it reaches its model and its own home, nothing of the work. */
   readonly judge: Confine | undefined;
   readonly sockets: { folder: string; at: string } | undefined;
+  /** Where the runners of a check's tests may write reports: here, and as they see it. */
+  readonly reports: { folder: string; at: string };
   /** For what goes out through the proxy. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -93,15 +97,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
   // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
   const ofProgram = join(agentHome, "tmp");
+  const reports = join(request.runDir, "check-reports");
   if (spec.fence.kind === "none") {
     const nothing = { agent: undefined, check: undefined, judge: undefined, sockets: undefined, environment: {} };
-    return { ...nothing, level: noFence.level, close: () => removeFolder(ofProgram) };
+    const close = async () => void (await Promise.all([removeFolder(ofProgram), removeFolder(reports)]));
+    return { ...nothing, level: noFence.level, reports: { folder: reports, at: reports }, close };
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
   const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
-  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
+  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary, reports])
+    makePrivateDir(folder);
   const tools = toolchainPlaces({
     // A folder of the workspace is open already; links in it are the agent's to make.
     path: (environment["PATH"] ?? "")
@@ -129,6 +136,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       // At the workspace's own path: what was built or installed there means the judged files.
       { path: layout.verify, access: "write", at: workspace },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
+      { path: reports, access: "write", at: REPORTS_AT },
     ],
   };
   const scratchPlace: Place = { path: scratch.root, access: "write" };
@@ -161,12 +169,13 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       spec.fence.network === "open"
         ? undefined
         : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
+    reports: { folder: reports, at: fence.kind === "seatbelt" ? reports : REPORTS_AT },
     environment: { ...wayOut.environment, ...PLACES_INSIDE },
     async close() {
       await wayOut.close();
       fence.close();
       rmSync(sockets.root, { recursive: true, force: true });
-      await Promise.all([scratch.close(), removeFolder(temporary), removeFolder(ofProgram)]);
+      await Promise.all([scratch.close(), ...[temporary, ofProgram, reports].map((folder) => removeFolder(folder))]);
     },
   };
 }

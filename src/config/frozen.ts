@@ -4,6 +4,7 @@
  */
 import { UsageError } from "../errors.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
+import { spelledOut } from "../platform/glob.ts";
 import { readTextFile } from "../platform/text-file.ts";
 import type { Criterion, RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
@@ -23,6 +24,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   promise: ({ claim }) => claim.promise,
   "abort-promise": ({ claim }) => claim.abort,
   confirmations: ({ claim }) => claim.confirmations,
+  "allow-test-changes": ({ protect }) => protect.testChanges === "allow",
   "min-iterations": ({ minIterations }) => minIterations,
   "max-errors": ({ maxErrors }) => maxErrors,
   tasks: ({ tasks }) => tasks?.file,
@@ -81,6 +83,12 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
     template !== undefined && textOf(given) === template.trim()
       ? undefined
       : { given, has: template === undefined ? undefined : "another text" },
+  protect: (given: readonly string[], { protect: { config } }) =>
+    given.every((one) => config.includes(spelledOut(one))) ? undefined : { given, has: "what it found and was told" },
+  unprotect: (given: readonly string[], { protect: { except } }) => {
+    const same = JSON.stringify(given.map(spelledOut)) === JSON.stringify(except);
+    return same ? undefined : { given, has: except };
+  },
   // `auto` is whatever the run has.
   fence: (given: string, { fence }) =>
     given === "auto" || given === fence.kind ? undefined : { given, has: fence.kind },

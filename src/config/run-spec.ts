@@ -8,6 +8,7 @@ import {
   type FenceSpec,
   type HookSpec,
   type Limits,
+  type ProtectSpec,
   type Rung,
   type RunSpec,
 } from "../spec.ts";
@@ -28,6 +29,8 @@ export interface RunAbout {
   fence: FenceSpec["kind"];
   /** Reachable beside the model. */
   hosts: string[];
+  /** What the agent may not change, as it was detected; without it nothing. */
+  protect?: ProtectSpec;
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -74,7 +77,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       confirmations: s.confirmations,
     },
     criteria,
-    protect: NOTHING_PROTECTED,
+    protect: about.protect ?? NOTHING_PROTECTED,
     verdicts: PLAIN_VERDICTS,
     ...(s.tasks === undefined
       ? {}

@@ -115,7 +115,8 @@ function permissionMode(given: PermissionMode | undefined, { permissions, questi
       },
     );
   }
-  return given ?? "default";
+  // Edits in the workspace are what a run is for, and every one can be undone; asking for each would stop it at once.
+  return given ?? "acceptEdits";
 }
 
 /** Throws UsageError for what Claude Code does not support. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { criterionOf } from "../criteria.ts";
 import { bytes, count, duration } from "../units.ts";
 import { anyCheck } from "./checks.ts";
-import { file, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+import { file, glob, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
 
 /** Twice this and all other parts fit into one prompt. */
 const MAX_MEMO_BYTES = 64 * 1024;
@@ -47,6 +47,26 @@ export const GOAL_SETTINGS = {
     argument: "TIME",
     group: "goal",
     about: "of one check; then it could not judge",
+  }),
+
+  protect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files the agent may not change, beside tests, runner and CI configuration (may be repeated)",
+  }),
+  unprotect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files it may change all the same (may be repeated)",
+  }),
+  "allow-test-changes": of({
+    schema: yes,
+    group: "goal",
+    about: "tests may be changed: they are judged in their new form, and listed",
   }),
 
   "abort-promise": of({

@@ -1,7 +1,7 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
-import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { claimWords, flaggedWords, outcomeWords, protectedWords, usageWords, verdictWords } from "../fact-words.ts";
 import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
@@ -35,7 +35,7 @@ export function overviewText(view: IterationView): string {
     }),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged), ...protectedWords(change)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,

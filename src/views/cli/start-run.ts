@@ -28,6 +28,7 @@ import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
 import { taskFile } from "./task-file.ts";
 import { refuseUnwritable } from "./state-place.ts";
+import { protectFor } from "../../compose/protect.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -91,6 +92,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     branch,
     fence,
     hosts: fenceHosts(settings.network, settings["allow-host"]),
+    protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
       add: settings.env,

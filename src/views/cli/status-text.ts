@@ -14,6 +14,7 @@ const MAX_GOAL_CHARS = 200;
 const MAX_CELL_CHARS = 60;
 const SHORT_OID_CHARS = 10;
 const MAX_SUSPICIONS = 10;
+const MAX_WARNING_CHARS = 300;
 
 export function statusText(view: StatusView): string {
   const sections = [
@@ -29,6 +30,10 @@ export function statusText(view: StatusView): string {
     ),
     section("Last iterations", view.recent.map(iterationCells)),
     section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),
+    section(
+      "Warnings",
+      view.warnings.map((text) => [oneLine(text, { max: MAX_WARNING_CHARS })]),
+    ),
     section("Struggle", struggleRows(view)),
     section("Directives", view.directives.map(directiveCells)),
     questions(view),

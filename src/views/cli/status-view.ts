@@ -46,6 +46,8 @@ export interface StatusView {
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
+  /** What must be known beside the outcome: work that was not delivered, commits that nobody judged. */
+  warnings: string[];
   questions: (Asked & { leftMs: number | null; answer: string })[];
   /** In tasks mode. */
   tasks: TasksView | null;
@@ -102,6 +104,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
+    warnings: state.endWarnings ?? [],
     questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
       const { question, kind, text, options, turn } = open;
       const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));

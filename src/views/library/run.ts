@@ -78,7 +78,12 @@ export async function run(options: RunOptions): Promise<RunHandle> {
         lock.release();
         state.close();
       };
+      const broken = async (error: unknown): Promise<void> => {
+        const { takeBack } = await import("../../compose/forget.ts");
+        if (await takeBack(state, spec, error)) await place.undo();
+      };
       const parts = {
+        broken,
         ...(onIteration === undefined ? {} : { onIteration }),
         ...(onFact === undefined ? {} : { onFact }),
         ...(signal === undefined ? {} : { signal }),
