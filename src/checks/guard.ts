@@ -3,7 +3,7 @@
  * secrets, size, places that are off limits. It counts, so what only a person can weigh is left to a person.
  */
 import type { Failure, FileChange } from "../events.ts";
-import { globs } from "../platform/globs.ts";
+import { globMatcher, spelledOut } from "../platform/glob.ts";
 import { findShapes } from "../platform/secret-shapes.ts";
 import type { Check, JudgeAbout, VerifyTree } from "../ports.ts";
 import type { CheckSpecOf, GuardRule } from "../spec.ts";
@@ -68,7 +68,7 @@ const RULES: Readonly<Record<GuardRule, (looked: Looked) => Promise<Failure[]> |
   secrets,
   "diff-size": ({ files, spec }) => diffSize(files, spec),
   "forbidden-paths": ({ files, spec: { paths = [] } }) => {
-    const isForbidden = globs(paths);
+    const isForbidden = globMatcher(paths.map(spelledOut));
     return files
       .filter(({ path }) => isForbidden(path))
       .map(({ path }) => finding("forbidden-paths", path, "was changed, and no change may touch it"));

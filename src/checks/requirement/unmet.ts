@@ -79,8 +79,7 @@ function hasPhrase(text: string, phrase: string): boolean {
 }
 
 /** What stands between blanks and has a letter or a digit. */
-const countWords = (text: string): number =>
-  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 function wordCount({ words }: Requirement, text: string): Unmet[] {
   if (words === undefined) return [];

@@ -29,14 +29,14 @@ describe("a check in pawl.yaml", () => {
         ...base,
         name: "essay.md",
         kind: "requirement",
-        command: "requires essay.md (300 to 500 words, without)",
+        command: 'requires essay.md (300 to 500 words; without "as an AI")',
         require: [essay],
       },
       {
         ...base,
         name: "both",
         kind: "requirement",
-        command: "requires a.md, b.md (matches)",
+        command: 'requires a.md, b.md (matching "^#")',
         require: [{ file: "a.md" }, { file: "b.md", matches: ["^#"] }],
       },
     ]);
@@ -126,7 +126,7 @@ describe("a check in pawl.yaml", () => {
     expect(error).toBeInstanceOf(UsageError);
     const { message } = error as Error;
     // Where it is stands in brackets before the words, or in the words.
-    expect(message.replace(/\(0\.?([\w.]*)\)/, "$1")).toMatch(says);
+    expect(message.replace(/\((?:\d+\.?)?([\w.]*)\)/, "$1")).toMatch(says);
     expect(message).not.toContain("\n");
   });
 });
