@@ -236,7 +236,7 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
   if (fact.flagged !== undefined)
     state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
-  recordProtected(state, fact);
+  recordProtected(state, { fact, headEpoch: lane.head?.epoch });
   const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {

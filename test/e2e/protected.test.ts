@@ -1,7 +1,7 @@
 /** Files that judge the work, in runs of the real Claude Code: what it does to them is undone, kept, and said. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 
