@@ -117,6 +117,7 @@ export async function composeForRun({
         reports: fence.reports,
         testChanges: spec.protect.testChanges,
         custom: checks,
+        tests: spec.protect.tests,
         judge: {
           agent: named[spec.agent.name],
           settings: spec.agent,
