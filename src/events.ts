@@ -83,8 +83,8 @@ const evidenceSchema = z.strictObject({
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */
   quarantined: z.array(z.string()).optional(),
-  /** A test that must fail was planted: whether the check saw it. */
-  control: z.enum(["seen", "not-seen"]).optional(),
+  /** A test that must fail was planted: whether the check saw it; `none` where it says nothing about this check. */
+  control: z.enum(["seen", "not-seen", "none"]).optional(),
   /** What a model that judged cost. */
   usage: usageSchema.optional(),
   /** What a metric measured. */
@@ -108,7 +108,13 @@ export const verdictSchema = z.discriminatedUnion("is", [
     failures: z.tuple([failureSchema], failureSchema),
     runs: count,
   }),
-  z.strictObject({ is: z.literal("unverifiable"), reason: z.string(), retryAfterMs: ms.optional() }),
+  z.strictObject({
+    is: z.literal("unverifiable"),
+    reason: z.string(),
+    retryAfterMs: ms.optional(),
+    /** What a model cost that gave no judgement. */
+    usage: usageSchema.optional(),
+  }),
   z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
 ]);
 export type Verdict = z.infer<typeof verdictSchema>;
