@@ -1,6 +1,6 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
-import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
+import { NOTHING_PROTECTED } from "../verdict-defaults.ts";
 import {
   runSpecSchema,
   type AgentSpec,
@@ -10,6 +10,7 @@ import {
   type Limits,
   type Rung,
   type RunSpec,
+  type VerdictSpec,
 } from "../spec.ts";
 import { checkNames, type Resolved } from "../config.ts";
 import { criteriaIn } from "./criteria.ts";
@@ -69,7 +70,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
     },
     criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])].map((text) => ({ text, checks: [] })),
     protect: NOTHING_PROTECTED,
-    verdicts: PLAIN_VERDICTS,
+    verdicts: toVerdicts(s),
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),
@@ -128,6 +129,18 @@ export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout
     required: ("required" in said ? said.required : undefined) ?? true,
     timeoutMs: ("timeout" in said ? said.timeout : undefined) ?? s["check-timeout"],
   }));
+}
+
+function toVerdicts(s: Resolved["settings"]): VerdictSpec {
+  return {
+    combine: s.combine,
+    threshold: s.threshold,
+    preExisting: s["require-all"] ? "require" : s["leave-failing"] ? "leave" : "ask",
+    reruns: s.reruns,
+    passesWhenFlaky: s["passes-when-flaky"],
+    control: s.control,
+    quarantine: [...s.quarantine],
+  };
 }
 
 /** Only what is given: also the change that `resume` and `budget` make. */
