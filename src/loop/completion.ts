@@ -6,6 +6,7 @@ import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
 import { isLeft, isOldOnly } from "./pre-existing.ts";
+import { doubtWords } from "./protected.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
@@ -96,7 +97,7 @@ function green(state: RunState, votes: readonly Cast[]): Draft {
   const evidence = votes.flatMap(({ verdict }) =>
     verdict !== undefined && "evidence" in verdict ? [verdict.evidence] : [],
   );
-  const suspicions = [...new Set(evidence.flatMap((one) => one.suspicions))];
+  const suspicions = [...new Set([...evidence.flatMap((one) => one.suspicions), ...doubtWords(state)])];
   if (suspicions.length > 0)
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const named = (list: readonly Cast[]): string => list.map(({ check }) => check.name).join(", ");

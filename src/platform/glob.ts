@@ -12,6 +12,13 @@ export function globMatcher(patterns: readonly string[]): (path: string) => bool
   return (path) => any.test(path);
 }
 
+/** As people write them: a name alone is meant wherever it stands, a folder may end in `/`. */
+export function spelledOut(pattern: string): string {
+  const bare = pattern.replace(/^(\.?\/)+/, "").replace(/(\/\*\*)?\/*$/, "");
+  if (bare === "" || bare === "**") return "**";
+  return bare.includes("/") || pattern.startsWith("/") || pattern.startsWith("./") ? bare : `**/${bare}`;
+}
+
 function sourceOf(glob: string): string {
   let source = "";
   let depth = 0;

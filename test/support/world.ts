@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
-import type { HookResult, Ports, Reply } from "../../src/ports.ts";
+import type { HookResult, Ports, Reply, Standing } from "../../src/ports.ts";
 import type { HookSpec, RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 import { plainSpec } from "./spec.ts";
@@ -70,6 +70,8 @@ export interface World {
   hung: boolean;
   /** Its test files are of a known language. */
   plants: boolean;
+  /** What the user's branch is found to be at the end. */
+  standing: Standing;
 }
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
@@ -110,6 +112,7 @@ export function makeWorld(): World {
     epoch: 0,
     hung: false,
     plants: false,
+    standing: { is: "whole", warnings: [] },
   };
 }
 
@@ -359,6 +362,7 @@ export function portsOf(
           world.salvages.set(`salvage/${salvage}`, [...world.content]);
           return { salvage: `salvage/${salvage}`, paths: ["lines"], fileCount: 1 };
         }),
+      standing: async () => await touch(() => world.standing),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);
