@@ -74,28 +74,39 @@ export async function composeForRun({
   ahead,
   fence: opened,
 }: ComposeOptions): Promise<Composed> {
-  const [{ openWorkspace }, { makeCheck }, { sweep }, { currentOwner }, { systemClock }, { thawEnvironment }, hooks] =
-    await Promise.all([
-      import("./workspace/open.ts"),
-      import("./compose/checks.ts"),
-      import("./platform/sweep.ts"),
-      import("./platform/owner.ts"),
-      import("./platform/clock.ts"),
-      import("./compose/environment.ts"),
-      import("./compose/hook.ts"),
-    ]);
+  const [
+    { openWorkspace },
+    { makeCheck },
+    { verifyOptions, withDependencies },
+    { sweep },
+    { currentOwner },
+    { systemClock },
+    { thawEnvironment },
+    hooks,
+  ] = await Promise.all([
+    import("./workspace/open.ts"),
+    import("./compose/checks.ts"),
+    import("./compose/dependencies.ts"),
+    import("./platform/sweep.ts"),
+    import("./platform/owner.ts"),
+    import("./platform/clock.ts"),
+    import("./compose/environment.ts"),
+    import("./compose/hook.ts"),
+  ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const checkHome = join(runDir(state.dir, run), "check-home");
+  const { journal, trace, blobs } = state;
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
+  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
+  const forChecks = { ...environment, ...fence.environment };
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
     lane: LANE,
     stateDir: state.dir,
     environment: env,
+    verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
-  const { journal, trace, blobs } = state;
-  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
-  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
   const ports: Ports = {
     journal,
     trace,
@@ -104,14 +115,17 @@ export async function composeForRun({
     agents: agents ?? (await agentNamed(spec.agent.name, env)),
     workspace,
     checks: spec.checks.map((check) =>
-      makeCheck(check, {
-        run,
-        blobs,
-        environment: { ...environment, ...fence.environment },
-        maxOutputBytes: spec.fence.outputBytes,
-        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
-        custom: checks,
-      }),
+      withDependencies(
+        makeCheck(check, {
+          run,
+          blobs,
+          environment: forChecks,
+          maxOutputBytes: spec.fence.outputBytes,
+          fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+          custom: checks,
+        }),
+        { kind: check.kind, blobs },
+      ),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
