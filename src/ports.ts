@@ -3,7 +3,9 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { Directive, Fact, FileChange, NewFact, TurnOutcome, Usage, Verdict } from "./events.ts";
-import type { AgentSpec, HookSpec } from "./spec.ts";
+import type { FailedSetup, Ready, VerifyTree } from "./ports/verify-tree.ts";
+import type { HookResult, RunHook } from "./ports/hook.ts";
+import type { AgentSpec } from "./spec.ts";
 
 // ── Clock ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -331,38 +333,7 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-export interface VerifyTree {
-  /** Not to be written to; dependencies need not be in it. See `ready`. */
-  readonly path: string;
-  readonly tree: string;
-  /** How far it is from the agent's reach, for the evidence. */
-  readonly isolation: string;
-  /**
-   * For a check that runs something, before it does: makes or brings the dependencies. `fenced`: it runs in the run's
-   * fence, with `path` as its folder. `apart`: it runs as it likes; the tree that is given back is a folder with everything
-   * in it that may be written to, and is released by whoever asked. A tree without it is ready.
-   */
-  ready?(signal: AbortSignal, how: "fenced" | "apart"): Promise<Ready>;
-  release(): Promise<void>;
-}
-
-export type Ready =
-  /** `stale`: which files say that the dependencies in use are not the ones the tree asks for. */
-  | { is: "ready"; tree: VerifyTree; stale: readonly string[] }
-  | { is: "failed"; setup: FailedSetup };
-
-export interface FailedSetup {
-  command: string;
-  exitCode: number | null;
-  signal: string | null;
-  durationMs: number;
-  /** Its end, bounded. */
-  output: string;
-  /** Why it could not run to its end, where it did not. */
-  reason: string | undefined;
-  /** Files that decide about dependencies and that the change touched. */
-  touched: readonly string[];
-}
+export type { FailedSetup, HookResult, Ready, RunHook, VerifyTree };
 
 // ── Check ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -395,18 +366,6 @@ export interface JudgedChange {
   /** What the agent changed and pawl undid. */
   undone: readonly { path: string; how: "edited" | "removed" | "added" }[];
 }
-
-// ── Hook ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface HookResult {
-  ok: boolean;
-  exitCode: number | null;
-  durationMs: number;
-  /** Redacted by the journal; bounded. */
-  output: string;
-}
-/** Runs one hook's command in the workspace with a fact on its standard input. Never rejects for the command's failure. */
-export type RunHook = (hook: HookSpec, input: string, signal: AbortSignal) => Promise<HookResult>;
 
 // ── All of them ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -22,7 +22,7 @@ export interface Fresh {
   /** For what is written over the judged files. */
   layer: string;
   /** Begins to remove them; nothing waits for it but the end. Repeatable. */
-  drop(): void;
+  drop: () => void;
 }
 
 export function openScratch(root: string): Scratch {

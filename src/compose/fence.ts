@@ -151,14 +151,14 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   /** At the workspace's own path: what was built or installed there means the judged files. */
   const over = (tree: Place): Confine => {
     return (command, args, variables = []) => {
-      const { home, temporary: empty, layer, drop } = scratch.fresh();
-      const first: Place = { path: empty, access: "write", at: "/tmp" };
-      const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: layer } };
-      const own = [first, ...ofCheck.places, shown, { path: home, access: "write", at: checkHome } as const];
+      const fresh = scratch.fresh();
+      const first: Place = { path: fresh.temporary, access: "write", at: "/tmp" };
+      const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: fresh.layer } };
+      const own = [first, ...ofCheck.places, shown, { path: fresh.home, access: "write", at: checkHome } as const];
       try {
-        return withDrop(fence.wrap(command, args, { ...ofCheck, places: own, variables }), drop);
+        return withDrop(fence.wrap(command, args, { ...ofCheck, places: own, variables }), fresh.drop);
       } catch (error) {
-        drop();
+        fresh.drop();
         throw error;
       }
     };
@@ -192,12 +192,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
 
 /** Everything of a command goes with it. */
 function withDrop({ held, ...wrapped }: Wrapped, drop: () => void): Wrapped {
-  const { breaches = () => [], tooMuch = new Promise<never>(() => undefined), written } = held ?? {};
-  const release = (): void => {
-    held?.release();
-    drop();
+  return {
+    ...wrapped,
+    held: {
+      breaches: (end) => held?.breaches(end) ?? [],
+      tooMuch: held?.tooMuch ?? new Promise(() => undefined),
+      written: held?.written,
+      release() {
+        held?.release();
+        drop();
+      },
+    },
   };
-  return { ...wrapped, held: { breaches, tooMuch, written, release } };
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */

@@ -38,8 +38,11 @@ interface About {
 export function keysOf(lane: Lane, { spec, environment, seenAt }: About): (tree: string) => Promise<Asked> {
   const isKey = globs(spec.keys);
   const { base } = lane.prepared;
-  const own = Object.entries(environment).filter(([name]) => !NOT_ITS_OWN.test(name));
-  const fixed = JSON.stringify([spec.command, seenAt, process.platform, process.arch, own.toSorted()]);
+  const own = Object.keys(environment)
+    .filter((name) => !NOT_ITS_OWN.test(name))
+    .toSorted()
+    .map((name) => [name, environment[name]]);
+  const fixed = JSON.stringify([spec.command, seenAt, process.platform, process.arch, own]);
   let last: { tree: string; asked: Asked } | undefined;
   let ofBase: Promise<KeyFile[]> | undefined;
 

@@ -77,7 +77,13 @@ export function mountLayer({ lower, folder }: LayerRequest, { options, n, ...lin
   const [upper, work] = [join(folder, "upper"), join(folder, "work")];
   for (const made of [upper, work]) mkdirSync(made, { mode: 0o755 });
   const at = line.placeOf({ n, folder });
-  const words = ["layer", at, options, String(lower.length), ...[...lower, upper, work].map(line.moved)];
+  const words = [
+    "layer",
+    at,
+    options,
+    String(lower.length),
+    ...[...lower, upper, work].map((path) => line.moved(path)),
+  ];
   line.ask(said(words));
   const answer = answerFrom(line.answers);
   if (answer !== "ok") throw new Error(`no layer can be put over the files to check: ${answer}`);
