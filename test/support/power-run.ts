@@ -4,7 +4,7 @@
  * Each copy is mounted again, looked at, and the run on it is driven to its end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -49,13 +49,17 @@ interface Disk {
 function makeDisk(root: string): Disk {
   const [disk, mounted] = [join(root, "disk"), join(root, "mounted")];
   mkdirSync(mounted);
-  execFileSync("truncate", ["-s", `${DISK_MB}M`, disk]);
+  writeFileSync(disk, "");
+  truncateSync(disk, DISK_MB * 1024 ** 2);
   execFileSync("mkfs.ext4", ["-q", "-F", disk], { stdio: "ignore" });
   return { disk, mounted };
 }
 
+/** With processes of its own: what goes by a run's name on this machine is not meant. */
 const wordsIn = ({ disk, mounted }: Disk, command: readonly string[]): string[] => [
-  "-m",
+  "-mpf",
+  "--mount-proc",
+  "--kill-child",
   "sh",
   "-c",
   MOUNT,
@@ -115,13 +119,13 @@ async function cutRun(place: Disk, { pauses, cuts, root }: Cutting) {
       resolve();
     }),
   );
-  let isOver = false;
-  const over = new Promise<void>((resolve) => child.on("close", () => ((isOver = true), resolve())));
+  const over = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null || lines.length > 1;
   await Promise.race([begun, over]);
   const images: string[] = [];
-  while (!isOver && images.length < cuts) {
+  while (!isOver() && images.length < cuts) {
     await Promise.race([sleep(pauses()), over]);
-    if (isOver || lines.length > 1) break;
+    if (isOver()) break;
     images.push(join(root, `cut-${images.length}`));
     whileStopped(child.pid ?? 0, () => execFileSync("cp", ["--sparse=always", "--", place.disk, images.at(-1) ?? ""]));
   }
