@@ -51,15 +51,9 @@ describe.each(["bwrap", "none"] as const)("a setup command, fence %s", (fence) =
     expect(setupsOf(at)).toHaveLength(2);
   });
 
-  it("that fails judges nothing, unless the change touched the files it goes by", { timeout: LIMIT_MS }, async () => {
-    const at = await place({
-      files,
-      setup: keyed("grep -q 1 lock.txt && test -e /no/such || { echo no such version; exit 3; }"),
-      fence,
-    });
-    at.write({ "a.txt": "two\n" });
-    const { verdict } = await at.judge("true", { tree: await at.snapshot() });
-    expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringContaining("exit 3: no such version") });
+  it("that fails judges nothing, unless it is for the change", { timeout: LIMIT_MS }, async () => {
+    const works = keyed("grep -q 1 lock.txt || { echo no such version; exit 3; }");
+    const at = await place({ files, setup: works, fence });
     at.write({ "lock.txt": "wrong\n" });
     const touched = await at.judge("true", { tree: await at.snapshot() });
     expect(touched.verdict).toMatchObject({
@@ -67,7 +61,14 @@ describe.each(["bwrap", "none"] as const)("a setup command, fence %s", (fence) =
       failures: [{ message: expect.stringContaining('with the change of "lock.txt"') }],
       excerpt: expect.stringContaining("no such version"),
     });
-    expect(setupsOf(at)).toEqual([]);
+    expect((await at.judge("true")).verdict.is).toBe("pass");
+    const never = await place({ files, setup: keyed("echo no network; exit 3"), fence });
+    never.write({ "lock.txt": "2\n" });
+    for (const tree of [never.base, await never.snapshot()]) {
+      const { verdict } = await never.judge("true", { tree });
+      expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringContaining("exit 3: no network") });
+    }
+    expect(setupsOf(never)).toEqual([]);
   });
 });
 

@@ -2,7 +2,6 @@
  * The home and the temporary files of fenced checks: new for every command, so that nothing which code under test
  * leaves there (settings, start-up files, caches) decides about a later check, whose own tree may be clean.
  */
-import { rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivateDir } from "../platform/files.ts";
@@ -27,7 +26,7 @@ export interface Fresh {
 
 export function openScratch(root: string): Scratch {
   // A killed driver leaves some.
-  rmSync(root, { recursive: true, force: true });
+  removeAround(Buffer.from(root), []);
   makePrivateDir(root);
   let n = 0;
   let removing: Promise<void> = Promise.resolve();

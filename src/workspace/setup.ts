@@ -49,13 +49,22 @@ export function openSetup(lane: Lane, about: SetupRequest & { inPlace?: string |
   const { spec, environment, inPlace } = about;
   const asked = keysOf(lane, { spec, environment, seenAt: inPlace ?? lane.spec.path });
   let last: Promise<unknown> = Promise.resolve();
+  const made = async (tree: string, signal: AbortSignal) => {
+    const wanted = await asked(tree);
+    const kept = join(lane.layout.setups, wanted.key);
+    return { kept, setup: existsSync(kept) ? undefined : await make(lane, { ...about, wanted, kept, signal }) };
+  };
+  /** Where it fails for the base too, no change is at fault. */
+  const blamed = async (setup: FailedSetup, signal: AbortSignal): Promise<FailedSetup> => {
+    if (setup.reason !== undefined || setup.touched.length === 0) return setup;
+    const { setup: ofBase } = await made(lane.prepared.base.tree, signal);
+    return ofBase === undefined ? setup : { ...setup, touched: [] };
+  };
   return {
     of(tree, signal) {
       const result = last.then(async () => {
-        const wanted = await asked(tree);
-        const kept = join(lane.layout.setups, wanted.key);
-        const setup = existsSync(kept) ? undefined : await make(lane, { ...about, wanted, kept, signal });
-        if (setup !== undefined) return { is: "failed" as const, setup };
+        const { kept, setup } = await made(tree, signal);
+        if (setup !== undefined) return { is: "failed" as const, setup: await blamed(setup, signal) };
         const folders = JSON.parse(readFileSync(join(kept, FOLDERS), "utf8")) as string[];
         const now = new Date();
         utimesSync(kept, now, now);
