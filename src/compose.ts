@@ -74,18 +74,31 @@ export async function composeForRun({
   ahead,
   fence: opened,
 }: ComposeOptions): Promise<Composed> {
-  const [{ openWorkspace }, { makeCheck }, { sweep }, { currentOwner }, { systemClock }, { thawEnvironment }, hooks] =
-    await Promise.all([
-      import("./workspace/open.ts"),
-      import("./compose/checks.ts"),
-      import("./platform/sweep.ts"),
-      import("./platform/owner.ts"),
-      import("./platform/clock.ts"),
-      import("./compose/environment.ts"),
-      import("./compose/hook.ts"),
-    ]);
+  const [
+    { openWorkspace },
+    { makeCheck },
+    { verifyOptions, withDependencies },
+    { sweep },
+    { currentOwner },
+    { systemClock },
+    { thawEnvironment },
+    hooks,
+  ] = await Promise.all([
+    import("./workspace/open.ts"),
+    import("./compose/checks.ts"),
+    import("./compose/dependencies.ts"),
+    import("./platform/sweep.ts"),
+    import("./platform/owner.ts"),
+    import("./platform/clock.ts"),
+    import("./compose/environment.ts"),
+    import("./compose/hook.ts"),
+  ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const checkHome = join(runDir(state.dir, run), "check-home");
+  const { journal, trace, blobs } = state;
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
+  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
+  const forChecks = { ...environment, ...fence.environment };
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
@@ -93,10 +106,8 @@ export async function composeForRun({
     stateDir: state.dir,
     environment: env,
     protect: spec.protect,
+    verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
-  const { journal, trace, blobs } = state;
-  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
-  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
   const named = agents ?? (await agentNamed(spec.agent.name, env));
   const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
@@ -107,31 +118,36 @@ export async function composeForRun({
     agents: named,
     workspace,
     checks: spec.checks.map((check) =>
-      makeCheck(check, {
-        run,
-        blobs,
-        environment: { ...environment, ...fence.environment },
-        maxOutputBytes: spec.fence.outputBytes,
-        fence:
-          fence.check === undefined ? undefined : { confine: fence.check, level: fence.level, at: spec.workspace.path },
-        reports: fence.reports,
-        testChanges: spec.protect.testChanges,
-        custom: checks,
-        tests: spec.protect.tests,
-        judge: {
-          agent: named[spec.agent.name],
-          settings: spec.agent,
-          place: {
-            home: judges,
-            environment: {
-              ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
-              ...fence.environment,
+      withDependencies(
+        makeCheck(check, {
+          run,
+          blobs,
+          environment: forChecks,
+          maxOutputBytes: spec.fence.outputBytes,
+          fence:
+            fence.check === undefined
+              ? undefined
+              : { confine: fence.check, level: fence.level, at: spec.workspace.path },
+          reports: fence.reports,
+          testChanges: spec.protect.testChanges,
+          custom: checks,
+          tests: spec.protect.tests,
+          judge: {
+            agent: named[spec.agent.name],
+            settings: spec.agent,
+            place: {
+              home: judges,
+              environment: {
+                ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
+                ...fence.environment,
+              },
+              confine: fence.judge,
+              sockets: fence.sockets,
             },
-            confine: fence.judge,
-            sockets: fence.sockets,
           },
-        },
-      }),
+        }),
+        { kind: check.kind, blobs },
+      ),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
