@@ -7,6 +7,7 @@ import { deflateSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
+import { waitFor } from "../support/temp.ts";
 
 const LIMIT_MS = 120_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
@@ -196,3 +197,35 @@ it("says how a check differs now, what flickers, and what cannot be judged", { t
   const gone = await verified(place);
   expect([gone.code, gone.checks[0]?.is]).toEqual([4, "unjudged"]);
 });
+
+it(
+  "needs neither the worktree nor the branch's folder, and leaves a driven run alone",
+  { timeout: LIMIT_MS },
+  async () => {
+    const place = await cliPlace({
+      script: byIteration({ 1: [bash("echo whole > made.txt"), { text: CLAIM }] }),
+    });
+    expect((await place.pawl("run", "--worktree", "make it", ...CHECK)).code).toBe(0);
+    const [run = ""] = readdirSync(join(place.state, "runs"));
+    expect((await place.pawl("worktrees", "clean", "--force")).code).toBe(0);
+    const answer = await verified(place, run);
+    expect([answer.code, answer.is, finding(answer, "branch")[0]]).toEqual([0, "same", "same"]);
+
+    const held = await cliPlace({
+      script: byIteration({
+        1: [bash("until test -e gate-on; do sleep 0.05; done; echo whole > made.txt"), { text: CLAIM }],
+      }),
+    });
+    const running = held.start(["run", "make it", ...CHECK]);
+    await waitFor(() => running.stderr().includes("Bash"));
+    const refused = await held.pawl("verify");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/is driven by process \d+.*\n.*pawl watch/),
+    ]);
+    const check = await held.pawl("check", "--check", "made=test ! -e made.txt");
+    expect([check.code, check.stderr]).toEqual([0, expect.stringContaining("a run works here now")]);
+    writeFileSync(join(held.repository.path, "gate-on"), "");
+    expect((await running.done).code).toBe(0);
+  },
+);

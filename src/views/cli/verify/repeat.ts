@@ -144,8 +144,10 @@ async function testsOf(verdict: Verdict, blobs: Blobs): Promise<Tests> {
   return testsIn(bytes === undefined ? undefined : Buffer.from(bytes).toString("utf8"));
 }
 
+/** What is wrong with the machine or the state is why it cannot be judged; anything else is a mistake of pawl's. */
 function troubleOf(error: unknown): string {
   if (error instanceof TerminalError || error instanceof UsageError)
     return error.hint === undefined ? error.message : `${error.message} (${error.hint})`;
+  if (error instanceof Error && "code" in error) return error.message;
   throw error;
 }
