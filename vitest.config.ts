@@ -10,7 +10,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     setupFiles: ["test/support/seeded.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // Most of a test here waits for programs: three keep two cores busy.
+    maxWorkers: 3,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },
 });

@@ -11,7 +11,7 @@ import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
-import { agentHome, runDir, stateDir } from "./platform/paths.ts";
+import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
 import type { RunSpec } from "./spec.ts";
 
@@ -92,16 +92,19 @@ export async function composeForRun({
     lane: LANE,
     stateDir: state.dir,
     environment: env,
+    protect: spec.protect,
   });
   const { journal, trace, blobs } = state;
   const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
   const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
+  const named = agents ?? (await agentNamed(spec.agent.name, env));
+  const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
     journal,
     trace,
     blobs,
     clock: systemClock,
-    agents: agents ?? (await agentNamed(spec.agent.name, env)),
+    agents: named,
     workspace,
     checks: spec.checks.map((check) =>
       makeCheck(check, {
@@ -109,8 +112,24 @@ export async function composeForRun({
         blobs,
         environment: { ...environment, ...fence.environment },
         maxOutputBytes: spec.fence.outputBytes,
-        fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+        fence:
+          fence.check === undefined ? undefined : { confine: fence.check, level: fence.level, at: spec.workspace.path },
+        reports: fence.reports,
+        testChanges: spec.protect.testChanges,
         custom: checks,
+        judge: {
+          agent: named[spec.agent.name],
+          settings: spec.agent,
+          place: {
+            home: judges,
+            environment: {
+              ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
+              ...fence.environment,
+            },
+            confine: fence.judge,
+            sockets: fence.sockets,
+          },
+        },
       }),
     ),
     hook: hooks.hookRunner({

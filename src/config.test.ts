@@ -77,6 +77,20 @@ describe("settings", () => {
       /PAWL_CONTEXT must be one of: persistent, fresh, auto/,
       undefined,
     ],
+    ["an empty check", { flags: { checks: [""] } }, /^--check must be a command, .*, not ""$/, undefined],
+    [
+      "one of several checks",
+      { project: "checks: [a, { run: x, timeout: soon }]\n" },
+      /pawl\.yaml \(number 2\) must be a command, .*, not \{"run"/,
+      undefined,
+    ],
+    [
+      "a promise that cannot be seen",
+      { flags: { promise: "\u0007" } },
+      /--promise must be a word that can be seen/,
+      undefined,
+    ],
+    ["a promise of nothing", { flags: { promise: "\u200B" } }, /can be seen/, undefined],
     ["a promise over two lines", { flags: { promise: "a\nb" } }, /--promise must be one line/, undefined],
     ["a backoff above its maximum", { project: "backoff: 20m\n" }, /backoff is more than max-backoff/, undefined],
   ])("refuse %s in one line", (_, given, says, hint) => {
@@ -160,14 +174,14 @@ describe("the specification of a run", () => {
       { name: "gate", on: "error, stall", run: "x", policy: "block", prompt: true, timeout: "5s" },
     ];
     expect(specOf({ flags: { hooks } }).hooks).toEqual([
-      { name: "hook 1", on: ["run-end"], command: "true", policy: "warn", toPrompt: false, timeoutMs: 30_000 },
+      { name: "1", on: ["run-end"], command: "true", policy: "warn", toPrompt: false, timeoutMs: 30_000 },
       { name: "gate", on: ["error", "stall"], command: "x", policy: "block", toPrompt: true, timeoutMs: 5_000 },
     ]);
   });
 
   it.each([
-    [[{ on: [], run: "true" }], /hook hook 1 has no point/],
-    [[{ on: "iteration-and", run: "true" }], /hooks.*0\.on\.0/],
+    [[{ on: [], run: "true" }], /^hook 1 has no point/],
+    [[{ on: "iteration-and", run: "true" }], /^--hooks \(on\.0\) /],
     [[{ on: "error", run: "true", policy: "shout" }], /must be warn, block or suspend/],
     [[{ on: "run-end", run: "true", policy: "suspend" }], /nothing left to suspend/],
     [["a", "a"].map((name) => ({ name, on: "error", run: "true" })), /two hooks are called a/],

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Yaml from "yaml";
 import { UsageError } from "./errors.ts";
+import { checkName } from "./config/check-spec.ts";
 import { refuseHooks } from "./config/hooks.ts";
 import { nearest } from "./config/nearest.ts";
 import {
@@ -93,10 +94,19 @@ function parse(name: SettingName, given: unknown, where: string): unknown {
   const result = SETTINGS[name].schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const inside = issue === undefined || issue.path.length === 0 ? "" : ` (${issue.path.join(".")})`;
+  const { inside, what } = placeOf(given, issue?.path ?? []);
   const unknown = issue?.code === "unrecognized_keys" ? `has an unknown key ${issue.keys.join(", ")}` : issue?.message;
   const label = where.startsWith("--") || where.startsWith("PAWL_") ? where : `${name} in ${where}`;
-  throw new UsageError(`${label}${inside} ${unknown}, not ${shorten(given)}`, { hint: SETTINGS[name].about });
+  throw new UsageError(`${label}${inside} ${unknown}, not ${shorten(what)}`, { hint: SETTINGS[name].about });
+}
+
+/** Which part of what was given is meant, in words: of a list the one thing that is wrong. */
+function placeOf(given: unknown, path: readonly PropertyKey[]): { inside: string; what: unknown } {
+  const [first, ...rest] = path.map(String);
+  const isList = Array.isArray(given) && first !== undefined && /^\d+$/.test(first);
+  const words = isList ? [...(given.length > 1 ? [`number ${Number(first) + 1}`] : []), ...rest] : path.map(String);
+  const what: unknown = isList ? given[Number(first)] : given;
+  return { inside: words.length === 0 ? "" : ` (${words.join(".")})`, what };
 }
 
 const MAX_SHOWN_CHARS = 60;
@@ -185,7 +195,7 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "confirmations",
       "until-green contradicts confirmations: without claims there are none to confirm",
     );
-  const twice = checkNames(s.checks).find((name, at, all) => all.indexOf(name) !== at);
+  const twice = s.checks.map(checkName).find((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw new UsageError(`two checks are called ${twice}`, { hint: "name them: --check name=COMMAND" });
 }
@@ -208,9 +218,4 @@ function refuseSameWords(
     if (same !== undefined)
       refuse(a, same, `${a} and ${same} are the same word, ${shorten(s[a])}: one could not be told from the other`);
   }
-}
-
-/** Unnamed ones are called after their command. */
-export function checkNames(checks: Resolved["settings"]["checks"]): string[] {
-  return checks.map(({ name, run }) => name ?? run.trim().replace(/\s+/g, " ").slice(0, MAX_SHOWN_CHARS));
 }

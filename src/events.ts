@@ -79,6 +79,8 @@ const evidenceSchema = z.strictObject({
   suspicions: z.array(z.string()),
   /** Of a runner's report; null where there is none, so that only the exit code speaks. `ids`: blob, JSON by test id. */
   tests: z.strictObject({ ids: blob, passed: count, failed: count, skipped: count }).nullable().optional(),
+  /** Tests of the base that are not there any more, in files that the change may touch. */
+  testsChanged: z.array(z.string()).optional(),
   /** How often it was run for this verdict, where more than once. */
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */
@@ -108,7 +110,13 @@ export const verdictSchema = z.discriminatedUnion("is", [
     failures: z.tuple([failureSchema], failureSchema),
     runs: count,
   }),
-  z.strictObject({ is: z.literal("unverifiable"), reason: z.string(), retryAfterMs: ms.optional() }),
+  z.strictObject({
+    is: z.literal("unverifiable"),
+    reason: z.string(),
+    retryAfterMs: ms.optional(),
+    /** What a model cost that came to no judgement. */
+    usage: usageSchema.optional(),
+  }),
   z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
 ]);
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -184,6 +192,9 @@ export type TaskEdit = z.infer<typeof taskEditSchema>;
 
 const fileChangeSchema = z.strictObject({ path: z.string(), status: z.string(), added: count, removed: count });
 export type FileChange = z.infer<typeof fileChangeSchema>;
+
+const pathChangeSchema = z.strictObject({ path: z.string(), how: z.enum(["edited", "removed", "added"]) });
+export type PathChange = z.infer<typeof pathChangeSchema>;
 
 const sessionSchema = z.strictObject({
   ref: z.string(),
@@ -267,8 +278,12 @@ export const factSchema = z.discriminatedUnion("type", [
     /** The judged tree without the tests that the base lacks, where that is another tree. */
     baseTests: oid.optional(),
     /** What of the agent's change was undone because it is protected; `kept` is the ref with the agent's own version. */
-    protected: z.array(z.strictObject({ path: z.string(), how: z.enum(["edited", "removed", "added"]) })).optional(),
+    protected: z.array(pathChangeSchema).optional(),
     kept: z.string().optional(),
+    /** Tests of the base that differ in this tree, where the run allows it. */
+    testsChanged: z.array(pathChangeSchema).optional(),
+    /** Protected files that somebody changed between turns: they are protected as they are now. */
+    followed: z.array(pathChangeSchema).optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */

@@ -1,5 +1,5 @@
 /** pawl as a library: `run` is all most programs need; below it the parts it is made of. Every name is explicit. */
-export { run, type CommandCheck, type RunOptions } from "./views/library/run.ts";
+export { run, type CheckSetting, type RunOptions } from "./views/library/run.ts";
 export { open, resume, type ResumeOptions, type RunView } from "./views/library/resume.ts";
 export type { DriveParts, RunEnd, RunHandle } from "./views/library/handle.ts";
 export type { IterationAnswer, IterationState, OnIteration } from "./views/library/iteration.ts";

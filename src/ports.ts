@@ -2,7 +2,7 @@
  * The edges. The kernel knows these interfaces and nothing behind them; a user extends pawl by passing an object that
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
-import type { Directive, Fact, FileChange, NewFact, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { Directive, Fact, FileChange, NewFact, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
 import type { AgentSpec, HookSpec } from "./spec.ts";
 
 // ── Clock ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,6 +131,11 @@ export interface OpenRequest {
   model: string | undefined;
   /** Appended to the agent's own system prompt: instruction files of the base. Stable over the run, for the cache. */
   instructions: string;
+  /**
+   * A JSON Schema: the session has no tools and changes nothing, and a turn that is done ends with an `answer` that fits.
+   * Undefined: it works.
+   */
+  answer?: Readonly<Record<string, unknown>> | undefined;
   /** The whole environment the agent's processes get, built from an allow-list, with the run's id in it. */
   environment: Readonly<Record<string, string>>;
   /** Where sockets of pawl's are found from inside the fence (`at`) and outside; undefined where loopback is shared. */
@@ -198,6 +203,8 @@ export interface TurnEnd {
   finalText: string;
   /** The last structured call of this turn by which the agent said how its work stands; null without one. */
   call: { is: "done" | "task" | "abort"; text: string } | null;
+  /** Of a session that only answers; undefined when there is none. */
+  answer?: unknown;
   messageId: string | null;
   contextTokens: number | null;
 }
@@ -254,8 +261,12 @@ export interface Snapshot {
   /** The judged tree without the tests that the base lacks, where that is another tree. */
   baseTests?: string;
   /** What of the change was undone because it is protected, and the ref that keeps the agent's own version. */
-  protected?: { path: string; how: "edited" | "removed" | "added" }[];
+  protected?: PathChange[];
   kept?: string;
+  /** Tests of the base that differ in this tree, where the run allows it. */
+  testsChanged?: PathChange[];
+  /** Protected files that somebody changed between turns; from now on they are protected as they are now. */
+  followed?: PathChange[];
   /** Against the snapshot before it; at most MAX_LISTED_FILES, the counts are of all. */
   files: FileChange[];
   fileCount: number;
@@ -267,6 +278,13 @@ export interface Snapshot {
   warnings: string[];
   /** Set when a cap was passed: the work is kept on disk and a person must look. */
   refused?: string;
+}
+
+export interface SnapshotAbout {
+  parent: number | null;
+  message: string;
+  at: number;
+  by?: "agent" | "user";
 }
 
 export interface Accepted {
@@ -290,6 +308,13 @@ export interface Leftover {
   fileCount: number;
 }
 
+/** Whether the user's branch holds what was handed over last. */
+export type Standing =
+  /** It does. `warnings`: what else is to be known of it. */
+  | { is: "whole"; warnings: string[] }
+  /** It does not: why, in words, and where the work is kept. */
+  | { is: "missing"; reason: string; kept: string };
+
 /**
  * The git directory where an agent works, with pawl's private repository beside it. Git errors that mean a broken
  * machine or repository are TerminalErrors. Every method is safe to repeat after a crash at any point inside it.
@@ -298,8 +323,12 @@ export interface Workspace {
   readonly path: string;
   /** First effect of a run: copies the base in, freezes the settings, makes the branch. Repeatable. */
   prepare(): Promise<Base>;
-  /** Commits the whole workspace as `refs/pawl/<run>/<lane>/snap/<n>`. */
-  snapshot(n: number, about: { parent: number | null; message: string; at: number }): Promise<Snapshot>;
+  /**
+   * Commits the whole workspace as `refs/pawl/<run>/<lane>/snap/<n>`. Of a change by the agent (also when nobody is named)
+   * what is protected is undone first, in the workspace too, after the agent's version is kept under a ref; what the user
+   * changes is what is protected from then on.
+   */
+  snapshot(n: number, about: SnapshotAbout): Promise<Snapshot>;
   /** Unified diff between two trees, cut to `maxBytes`. */
   diff(fromTree: string, toTree: string, maxBytes: number): Promise<string>;
   /** Files that differ between two trees; renames are a removal and an addition. */
@@ -309,8 +338,9 @@ export interface Workspace {
   /** Hands a judged tree to the user as a commit. Deterministic for the same arguments, so repeatable. */
   accept(request: { tree: string; message: string; at: number; snapshot: number }): Promise<Accepted>;
   /**
-   * A text file of the workspace, its first (with `tail` its last) `maxBytes`; undefined when there is none. Never through
-   * a symbolic link, never outside the workspace, never anything but a regular file.
+   * A text file of the workspace, its first (with `tail` its last) `maxBytes`, which holds for the text as it is returned,
+   * too, where the file is not UTF-8; undefined when there is none. Never through a symbolic link, never outside the
+   * workspace, never anything but a regular file.
    */
   read(
     path: string,
@@ -326,6 +356,8 @@ export interface Workspace {
    * does. Changes no file.
    */
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
+  /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
+  standing(): Promise<Standing>;
   /** A plain directory with exactly this tree and no link to any repository, for checks. */
   verifyTree(tree: string): Promise<VerifyTree>;
   close(): Promise<void>;
@@ -368,7 +400,7 @@ export interface JudgedChange {
   /** A file as it was before the first turn; undefined when there was none. */
   before(path: string, maxBytes: number): Promise<string | undefined>;
   /** What the agent changed and pawl undid. */
-  undone: readonly { path: string; how: "edited" | "removed" | "added" }[];
+  undone: readonly PathChange[];
 }
 
 // ── Hook ────────────────────────────────────────────────────────────────────────────────────────────────────────────

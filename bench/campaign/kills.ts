@@ -1,5 +1,5 @@
 /** `kill -9` at random moments of real runs, half of them of the driver alone. */
-import { killedRun, plans, undisturbed } from "../../test/support/kill-run.ts";
+import { killMany, undisturbed } from "../../test/support/kill-run.ts";
 import type { Part } from "./part.ts";
 
 const KILLS_PER_RUN = 5;
@@ -13,31 +13,16 @@ export const kills: Part = {
     const calm = await undisturbed();
     const { requests } = calm.ending;
     console.error(`undisturbed: ${calm.ending.outcome}, ${requests} model requests, ${Math.round(calm.ms)} ms`);
-    let made = 0;
-    let driverOnly = 0;
-    let runs = 0;
-    let extraRequests = 0;
-    const wrongs: { plan: number; wrongs: string[] }[] = [];
-    for (const [i, plan] of plans(seed, target, KILLS_PER_RUN).entries()) {
-      if (made >= target) break;
-      const report = await killedRun(plan, calm);
-      runs += 1;
-      made += report.kills;
-      driverOnly += report.driverOnly;
-      extraRequests += report.extraRequests;
-      const tooMany =
-        report.extraRequests > report.kills
-          ? [`${report.extraRequests} extra requests after ${report.kills} kills`]
-          : [];
-      const all = [...report.wrongs, ...tooMany];
-      if (all.length > 0) {
-        wrongs.push({ plan: i, wrongs: all });
-        console.error(`plan ${i} of seed ${seed}: ${all.join("; ")}`);
-      }
-      console.error(`${made}/${target} kills, ${runs} runs, ${extraRequests} extra requests, ${wrongs.length} wrong`);
-    }
-    if (made < target) wrongs.push({ plan: -1, wrongs: [`only ${made} kills`] });
-    const extraRequestsPerKill = made === 0 ? 0 : extraRequests / made;
-    return { runs, kills: made, driverOnly, requestsUndisturbed: requests, extraRequestsPerKill, wrongs };
+    const { extraRequests, wrongs, ...made } = await killMany(
+      { seed, kills: target, killsEach: KILLS_PER_RUN },
+      calm,
+      (totals) => {
+        const { kills: n, runs, extraRequests: extra } = totals;
+        console.error(`${n}/${target} kills, ${runs} runs, ${extra} extra requests, ${totals.wrongs.length} wrong`);
+      },
+    );
+    if (made.kills < target) wrongs.push({ plan: -1, wrongs: [`only ${made.kills} kills`] });
+    const extraRequestsPerKill = made.kills === 0 ? 0 : extraRequests / made.kills;
+    return { ...made, requestsUndisturbed: requests, extraRequestsPerKill, wrongs };
   },
 };

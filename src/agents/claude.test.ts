@@ -39,7 +39,8 @@ function stepsFor(behaviour: Behaviour): Step[] {
       return [{ tools: [{ name: "mcp__pawl__done", input }] }, { text: behaviour.text }];
     }
     case "need":
-      return [bash(`touch ${behaviour.path}`), { text: behaviour.text }];
+      // No edit that the mode accepts by itself.
+      return [bash(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
     case "question": {
       const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
       const questions = [{ question: behaviour.question, header: "Choice", multiSelect: false, options }];

@@ -43,6 +43,8 @@ export interface ScriptedAnswer {
   text?: string;
   /** As if the agent had called the tool that says how its work stands. */
   call?: NonNullable<TurnEnd["call"]>;
+  /** Of a session that only answers. */
+  answer?: unknown;
   outcome?: TurnOutcome;
   usage?: Partial<Usage>;
   contextTokens?: number;
@@ -133,6 +135,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       usage,
       finalText: answer.text ?? "",
       call: answer.call ?? null,
+      ...(answer.answer === undefined ? {} : { answer: answer.answer }),
       messageId: outcome.is === "done" ? (answer.messageId ?? randomUUID()) : null,
       contextTokens: answer.contextTokens ?? null,
     });

@@ -1,25 +1,33 @@
 /**
- * A command as a check: exit 0 on the verify tree is a pass, any other exit a failure with fingerprints, and whatever
- * keeps it from answering (timeout, a limit, a signal from outside, no such program, no space for the log) is
- * `unverifiable`.
+ * A command as a check: exit 0 on the verify tree with every test that the base ran is a pass, any other exit a failure
+ * with fingerprints, and whatever keeps it from answering (timeout, a limit, a signal from outside, no such program, no
+ * space for the log) is `unverifiable`.
  */
+import { realpathSync } from "node:fs";
 import type { Evidence, Verdict } from "../events.ts";
-import type { Blobs, BlobWriter, Check, VerifyTree } from "../ports.ts";
-import type { CheckSpecOf } from "../spec.ts";
+import type { Blobs, BlobWriter, Check, JudgeAbout, VerifyTree } from "../ports.ts";
+import type { CheckSpecOf, ProtectSpec } from "../spec.ts";
 import { RUN_TAG } from "../platform/environment.ts";
 import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
+import type { Places } from "./report/places.ts";
+import { printedReport } from "./report/printed.ts";
+import { merged, type TestReport } from "./report/report.ts";
+import { writtenReport } from "./report/written.ts";
+import { askRunners, type ReportPlace } from "./runners/ask.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
+import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
 
 const SHELL = "/bin/sh";
 /** `$0` of the shell, so that its own complaints can be told from those of shells inside the command. */
 const SHELL_NAME = "pawl-check";
 /** Kept of the log; the writer keeps both ends. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024;
-/** Searched for the names of failing tests. */
-const MAX_TAIL_BYTES = 256 * 1024;
+/** Searched for all tests; of a longer output only the end, for those that failed. */
+const MAX_TAIL_BYTES = 4 * 1024 * 1024;
+const MAX_SEARCHED_CHARS = 256 * 1024;
 const MAX_EXCERPT_BYTES = 4 * 1024;
 const MAX_LAST_WORDS_CHARS = 200;
 const NOT_EXECUTABLE = 126;
@@ -33,55 +41,115 @@ interface Options {
   environment: Readonly<Record<string, string>>;
   blobs: Blobs;
   /** How far the command is from the rest of the machine; without it, not at all. */
-  fence?: { confine: Confine; level: string } | undefined;
+  fence?: { confine: Confine; level: string; at?: string } | undefined;
   /** A command that prints more than this is ended. */
   maxOutputBytes?: number;
+  /** Where test runners may write reports; without it none is asked. */
+  reports?: ReportPlace | undefined;
+  /** `allow`: tests of files that the change touches may go. */
+  testChanges?: ProtectSpec["testChanges"];
 }
 
-export function commandCheck(
-  spec: CheckSpecOf<"command">,
-  { run, environment, blobs, fence, maxOutputBytes }: Options,
-): Check {
+export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Check {
+  const { run, environment, blobs, fence, maxOutputBytes } = options;
   const env = { ...environment, [RUN_TAG]: run };
 
-  async function judge(tree: VerifyTree, signal: AbortSignal): Promise<Verdict> {
+  async function judge(tree: VerifyTree, signal: AbortSignal, about: JudgeAbout): Promise<Verdict> {
     const tail = tailOf(MAX_TAIL_BYTES);
     const log = lazyLog(blobs);
-    const ended = runProcess({
-      command: SHELL,
-      args: ["-c", spec.command, SHELL_NAME],
-      cwd: tree.path,
-      confine: fence?.confine,
-      env,
-      timeoutMs: spec.timeoutMs,
-      ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
-      signal,
-      onOutput(chunk) {
-        tail.write(chunk);
-        log.write(chunk);
-      },
-    });
-    const [record, kept] = await Promise.all([ended, ended.then(log.end, log.end)]);
-    const evidence: Evidence = {
-      tree: tree.tree,
-      command: spec.command,
-      exitCode: record.exitCode,
-      signal: record.signal,
-      durationMs: record.durationMs,
-      log: kept?.hash ?? null,
-      logBytes: kept?.bytes ?? 0,
-      isolation: fence === undefined ? tree.isolation : `${tree.isolation} at the workspace's path, ${fence.level}`,
-      suspicions: [],
-    };
-    return verdictOf(record, { evidence, output: tail.text(), timeoutMs: spec.timeoutMs });
+    const { reports } = spec;
+    const asked = askRunners(options.reports, { environment, tree: tree.path, reports, shellName: SHELL_NAME });
+    try {
+      const ended = runProcess({
+        command: SHELL,
+        args: asked.shellWords(spec.command),
+        cwd: tree.path,
+        confine: fence?.confine,
+        env: { ...env, ...asked.environment },
+        timeoutMs: spec.timeoutMs,
+        ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
+        signal,
+        onOutput(chunk) {
+          tail.write(chunk);
+          log.write(chunk);
+        },
+      });
+      const [record, kept] = await Promise.all([ended, ended.then(log.end, log.end)]);
+      const places = { roots: rootsOf(tree.path, fence?.at) };
+      const isWhole = record.outputBytes <= MAX_TAIL_BYTES;
+      const output = isWhole ? tail.text() : tail.text().slice(-MAX_SEARCHED_CHARS);
+      const written = (await asked.read()).map((text) => writtenReport(text, places));
+      const report =
+        merged(written.filter((one) => one !== undefined)) ?? (isWhole ? printedReport(output, places) : undefined);
+      const evidence: Evidence = {
+        tree: tree.tree,
+        command: spec.command,
+        exitCode: record.exitCode,
+        signal: record.signal,
+        durationMs: record.durationMs,
+        log: kept?.hash ?? null,
+        logBytes: kept?.bytes ?? 0,
+        isolation: fence === undefined ? tree.isolation : `${tree.isolation} at the workspace's path, ${fence.level}`,
+        suspicions: [],
+        tests: report === undefined ? null : await keepTests(report, blobs),
+      };
+      const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places });
+      return verdict.is === "pass" ? await withBaseline(verdict, { about, output }) : verdict;
+    } finally {
+      await asked.close();
+    }
+  }
+
+  /** Green, but is everything that ran on the base still in it? */
+  async function withBaseline(
+    pass: Extract<Verdict, { is: "pass" }>,
+    { about, output }: { about: JudgeAbout; output: string },
+  ): Promise<Verdict> {
+    const { baseline: before, change } = about;
+    const known = before !== undefined && "evidence" in before ? before.evidence.tests : undefined;
+    if (known === undefined || known === null) return pass;
+    // Both as they are kept: what is masked there is masked in both.
+    const [baseline, now] = await Promise.all([known, pass.evidence.tests].map((one) => statusesOf(one, blobs)));
+    if (baseline === undefined) return unverifiable("the tests that the base ran cannot be read any more");
+    const touched = options.testChanges === "allow" ? await change.files() : [];
+    const { failures, exempt } = missingTests({ baseline, now, touched });
+    const evidence = exempt.length === 0 ? pass.evidence : { ...pass.evidence, testsChanged: exempt };
+    const [first, ...rest] = failures;
+    if (first === undefined) return { ...pass, evidence };
+    const head = `The command ended well, but ${failures.length} of ${baseline.size} tests of the base did not run.`;
+    const excerpt = endOf(plain(output), MAX_EXCERPT_BYTES - head.length - 1);
+    return { is: "fail", evidence, failures: [first, ...rest], excerpt: `${head}\n${excerpt}` };
   }
 
   return {
     name: spec.name,
     required: spec.required,
     cost: "slow",
-    judge: (tree, signal) => judge(tree, signal).catch((error: unknown) => unverifiable(`broke: ${messageOf(error)}`)),
+    judge: (tree, signal, about) =>
+      judge(tree, signal, about).catch((error: unknown) => unverifiable(`broke: ${messageOf(error)}`)),
   };
+}
+
+/** Folders that mean the tree in what is printed: its own, by its real name too, and where the fence shows it. */
+function rootsOf(path: string, at: string | undefined): string[] {
+  let real = path;
+  try {
+    real = realpathSync(path);
+  } catch {
+    // Then the command could not start either.
+  }
+  return [...new Set([path, real, ...(at === undefined ? [] : [at])])];
+}
+
+async function keepTests({ tests }: TestReport, blobs: Blobs): Promise<NonNullable<Evidence["tests"]>> {
+  const count = (status: string): number => [...tests.values()].filter((one) => one === status).length;
+  const { hash } = await blobs.put(JSON.stringify(Object.fromEntries(tests)));
+  return { ids: hash, passed: count("pass"), failed: count("fail"), skipped: count("skip") };
+}
+
+async function statusesOf(tests: Evidence["tests"], blobs: Blobs): Promise<TestStatuses | undefined> {
+  const kept = tests === null || tests === undefined ? undefined : await blobs.get(tests.ids);
+  return kept === undefined ? undefined : parseStatuses(Buffer.from(kept).toString());
 }
 
 /** Made with the first byte: a silent command costs no file. */
@@ -96,18 +164,25 @@ function lazyLog(blobs: Blobs) {
   };
 }
 
+interface Ended {
+  evidence: Evidence;
+  output: string;
+  timeoutMs: number;
+  report: TestReport | undefined;
+  places: Places;
+}
+
 /** Pure: what a command's end means. */
-function verdictOf(
-  record: ProcessRecord,
-  { evidence, output, timeoutMs }: { evidence: Evidence; output: string; timeoutMs: number },
-): Verdict {
+function verdictOf(record: ProcessRecord, { evidence, output, timeoutMs, report, places }: Ended): Verdict {
   if (record.startError !== null) return unverifiable(`could not start: ${record.startError.message}`);
   if (record.aborted) return unverifiable("aborted");
   if (record.timedOut !== null) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);
   if (record.signal !== null && record.limits.length === 0 && OUTSIDE_SIGNALS.includes(record.signal)) {
     return unverifiable(`ended from outside by ${record.signal}`);
   }
-  if (record.exitCode === 0) return { is: "pass", evidence };
+  // A pipe may have lost the runner's own exit code; its report says what it was.
+  const isRed = (evidence.tests?.failed ?? 0) > 0 || (report?.failures.length ?? 0) > 0;
+  if (record.exitCode === 0 && !isRed) return { is: "pass", evidence };
   // It says nothing about the work: with more room it might have passed.
   if (record.limits.length > 0) return unverifiable(record.limits.join(", "));
   const text = plain(output);
@@ -115,7 +190,9 @@ function verdictOf(
     const program = missingProgram(text, { shellName: SHELL_NAME });
     if (program !== undefined) return unverifiable(`command not found: ${program}`);
   }
-  return { is: "fail", evidence, failures: fingerprintsOf(text), excerpt: endOf(text, MAX_EXCERPT_BYTES) };
+  const [first, ...rest] = report?.failures ?? [];
+  const failures = first === undefined ? fingerprintsOf(text, places) : ([first, ...rest] as const);
+  return { is: "fail", evidence, failures: [...failures], excerpt: endOf(text, MAX_EXCERPT_BYTES) };
 }
 
 /** Where it hung, for the reader of the reason. */

@@ -1,6 +1,7 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fingerprintsOf, normalised } from "./fingerprint.ts";
+import { fingerprintsOf } from "./fingerprint.ts";
+import { normalised } from "./normalise.ts";
 
 const names = (output: string) => fingerprintsOf(output).map((failure) => failure.fingerprint);
 

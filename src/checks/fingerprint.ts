@@ -1,9 +1,15 @@
 /**
- * Failures with names that stay the same while the failure does: ids of failing tests where the output has them, else
- * one hash of its normalised end. Progress is measured on this set, so the same failure twice must give the same set.
+ * Failures with names that stay the same while the failure does: ids of failing tests where the output has them, what
+ * compilers and linters say, else one hash of its normalised end. Progress is measured on this set, so the same failure
+ * twice must give the same set.
  */
 import { createHash } from "node:crypto";
 import type { Failure } from "../events.ts";
+import { DURATION_AT_END, HEX, normalised } from "./normalise.ts";
+import { diagnosticsIn } from "./report/diagnostics.ts";
+import type { Places } from "./report/places.ts";
+import { shortSummary, unittestFailures } from "./report/python-text.ts";
+import { reportOf } from "./report/report.ts";
 import { plain } from "./tail.ts";
 
 const MAX_FAILURES = 200;
@@ -29,20 +35,28 @@ const FAILED_TEST: readonly RegExp[] = [
   /^[✗✕×✖✘]\s*(?<id>\S.*)$/,
 ];
 
-export function fingerprintsOf(output: string): [Failure, ...Failure[]] {
+export function fingerprintsOf(output: string, places: Places = { roots: [] }): [Failure, ...Failure[]] {
   const lines = plain(output)
     .split("\n")
-    .map((line) => line.slice(0, MAX_LINE_CHARS).trim())
-    .filter((line) => line !== "");
+    .map((line) => line.slice(0, MAX_LINE_CHARS).trimEnd())
+    .filter((line) => line.trim() !== "");
+  const [first, ...rest] =
+    [testsIn(lines, places), diagnosticsIn(output, places)].find((found) => found.length > 0) ?? [];
+  return first === undefined ? [ofTail(lines.slice(-TAIL_LINES).map((line) => line.trim()))] : [first, ...rest];
+}
+
+function testsIn(lines: readonly string[], places: Places): Failure[] {
+  const python = reportOf([...shortSummary(lines), ...unittestFailures(lines)], places).failures;
+  if (python.length > 0) return python;
   const tests = new Map<string, Failure>();
   for (const line of lines) {
-    const id = failedTest(line);
+    const id = failedTest(line.trim());
     if (id === undefined || tests.size >= MAX_FAILURES) continue;
     const fingerprint = bounded(`test:${id}`);
-    if (!tests.has(fingerprint)) tests.set(fingerprint, { fingerprint, message: line.slice(0, MAX_MESSAGE_CHARS) });
+    if (!tests.has(fingerprint))
+      tests.set(fingerprint, { fingerprint, message: line.trim().slice(0, MAX_MESSAGE_CHARS) });
   }
-  const [first, ...rest] = tests.values();
-  return first === undefined ? [ofTail(lines.slice(-TAIL_LINES))] : [first, ...rest];
+  return [...tests.values()];
 }
 
 /** The id of the test a line says has failed. Numbers in it stay: "answers 404" is not "answers 500". */
@@ -52,13 +66,6 @@ function failedTest(line: string): string | undefined {
   return id.replace(DURATION_AT_END, "").replaceAll(HEX, "<hex>").trim();
 }
 
-const DURATION_AT_END =
-  /\s*(?:[([]?\s*(?:duration[: ])?[\d.,]+\s*(?:ns|µs|us|ms|s|sec|seconds?|m|min)\b\s*[)\]]?\s*)+$/i;
-const HEX = /\b0x[0-9a-f]+\b|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b/gi;
-const NUMBER = /\d+(?:[.,:]\d+)*(?:\s?(?:ns|µs|us|ms|s|sec|seconds?|m|min|kB|[KMG]i?B)\b)?/g;
-/** Folders differ between verify trees; the file's own name says enough. */
-const FOLDERS = /(?<![\w.\-/])(?:file:\/\/)?\/(?:[^\s/:'"()]+\/)*/g;
-
 function ofTail(lines: readonly string[]): Failure {
   const last = lines.at(-1);
   if (last === undefined) return { fingerprint: "output:none", message: "failed without any output" };
@@ -66,11 +73,6 @@ function ofTail(lines: readonly string[]): Failure {
   // As a set: parallel jobs print the same lines in another order.
   const hash = createHash("sha256").update([...new Set(normal)].toSorted().join("\n"));
   return { fingerprint: `output:${hash.digest("hex").slice(0, 24)}`, message: last.slice(0, MAX_MESSAGE_CHARS) };
-}
-
-/** Without what changes from run to run: folders, addresses, numbers, times, spacing. */
-export function normalised(line: string): string {
-  return line.replaceAll(HEX, "<hex>").replaceAll(FOLDERS, "").replaceAll(NUMBER, "#").replaceAll(/\s+/g, " ").trim();
 }
 
 function bounded(fingerprint: string): string {

@@ -16,7 +16,7 @@ import { currentOwner, isAlive } from "../platform/owner.ts";
 import { runDir, stateDir } from "../platform/paths.ts";
 import { sweep } from "../platform/sweep.ts";
 import type { Owner } from "../ports.ts";
-import { repositoryLayout } from "../workspace/layout.ts";
+import { forgetWork } from "../workspace/forget.ts";
 import { removeFolder } from "./fence-scratch.ts";
 
 const PREFIX = "apart-";
@@ -89,9 +89,7 @@ function readNote(path: string): Note | undefined {
 /** The note goes last: what is cut off in between is finished by the next. */
 async function forget(dir: string, { run, repository }: { run: string; repository: string }): Promise<void> {
   await sweep(run);
-  const { root, privateGit } = repositoryLayout({ stateDir: dir, repository });
-  await removeFolder(join(root, "runs", run));
-  await removeFolder(join(privateGit, "refs", "pawl", run));
+  await forgetWork({ stateDir: dir, repository, run });
   const folder = runDir(dir, run);
   const others = existsSync(folder) ? readdirSync(folder).filter((name) => name !== NOTE) : [];
   for (const name of others) await removeFolder(join(folder, name));

@@ -1,25 +1,38 @@
 /** From a check's specification to the object that judges. */
 import { commandCheck } from "../checks/command.ts";
+import { guardCheck } from "../checks/guard.ts";
+import { judgeCheck } from "../checks/judge.ts";
+import { metricCheck } from "../checks/metric.ts";
+import { requirementCheck } from "../checks/requirement.ts";
 import { UsageError } from "../errors.ts";
-import type { Check } from "../ports.ts";
+import type { Agent, Check } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 
 interface Given extends NonNullable<Parameters<typeof commandCheck>[1]> {
   /** The program's own, for the checks of kind `custom`. */
   custom: readonly Check[];
+  /** Who answers for checks of kind `judge`: the run's own agent, in a place of its own. */
+  judge: Pick<Parameters<typeof judgeCheck>[1], "settings" | "place"> & { agent: Agent | undefined };
 }
 
-export function makeCheck(spec: CheckSpec, { custom, ...surroundings }: Given): Check {
+export function makeCheck(spec: CheckSpec, { custom, judge, ...surroundings }: Given): Check {
   switch (spec.kind) {
     case "command":
       return commandCheck(spec, surroundings);
     case "custom":
       return customCheck(spec.name, custom);
     case "requirement":
+      return requirementCheck(spec);
     case "guard":
-    case "judge":
+      return guardCheck(spec);
     case "metric":
-      throw new UsageError(`no check of kind ${spec.kind} is known here`);
+      return metricCheck(spec, surroundings);
+    case "judge": {
+      const { agent, settings, place } = judge;
+      if (agent === undefined) throw new UsageError(`there is no agent called ${settings.name} that could judge`);
+      const { run, blobs } = surroundings;
+      return judgeCheck(spec, { run, blobs, agent, settings, place });
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
+import { judgeHome } from "../platform/paths.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import type { LaneLayout } from "../workspace/layout.ts";
@@ -21,6 +22,8 @@ import { openScratch, removeFolder } from "./fence-scratch.ts";
 const PROXY_PORT = 3_128;
 /** Where the sockets are seen inside. */
 const SOCKETS_AT = "/run/pawl";
+/** Where runners of tests write reports inside. */
+const REPORTS_AT = "/run/pawl-reports";
 const EGRESS = "egress";
 /** How the names of their folders begin. */
 const SOCKETS_NAME = "pawl-";
@@ -66,7 +69,11 @@ export interface RunFence {
   /** undefined: unfenced. */
   readonly agent: Confine | undefined;
   readonly check: Confine | undefined;
+  /** For a model that judges: it reaches its model and its own home, nothing of the work. */
+  readonly judge: Confine | undefined;
   readonly sockets: { folder: string; at: string } | undefined;
+  /** Where the runners of a check's tests may write reports: here, and as they see it. */
+  readonly reports: { folder: string; at: string };
   /** For what goes out through the proxy. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -90,15 +97,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
   // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
   const ofProgram = join(agentHome, "tmp");
+  const reports = join(request.runDir, "check-reports");
   if (spec.fence.kind === "none") {
-    const nothing = { level: noFence.level, agent: undefined, check: undefined, sockets: undefined, environment: {} };
-    return { ...nothing, close: () => removeFolder(ofProgram) };
+    const nothing = { agent: undefined, check: undefined, judge: undefined, sockets: undefined, environment: {} };
+    const close = async () => void (await Promise.all([removeFolder(ofProgram), removeFolder(reports)]));
+    return { ...nothing, level: noFence.level, reports: { folder: reports, at: reports }, close };
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
   const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
-  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary]) makePrivateDir(folder);
+  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary, reports])
+    makePrivateDir(folder);
   const tools = toolchainPlaces({
     // A folder of the workspace is open already; links in it are the agent's to make.
     path: (environment["PATH"] ?? "")
@@ -127,12 +137,14 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       // At the workspace's own path: what was built or installed there means the judged files.
       { path: layout.verify, access: "write", at: workspace },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
+      { path: reports, access: "write", at: REPORTS_AT },
     ],
   };
   const scratchPlace: Place = { path: scratch.root, access: "write" };
+  const judge = judgePlaces(request, { tools, sockets: sockets.folder });
   const fence = await openFence(spec.fence.kind, {
     run: spec.run,
-    places: [...places.agent, ...places.check, scratchPlace],
+    places: [...places.agent, ...places.check, ...judge, scratchPlace],
   });
   if (fence === undefined) {
     throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
@@ -143,6 +155,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const insideFor = (who: "agent" | "check"): Inside =>
     insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who] });
   const [ofAgent, ofCheck] = [insideFor("agent"), insideFor("check")];
+  const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const withScratch = (): Inside => {
     const { home, temporary: empty } = scratch.fresh();
     const first: Place = { path: empty, access: "write", at: "/tmp" };
@@ -152,18 +165,33 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     level: levelOf(fence, spec.fence),
     agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
     check: (command, args, variables = []) => fence.wrap(command, args, { ...withScratch(), variables }),
+    judge: (command, args, variables = []) => fence.wrap(command, args, { ...ofJudge, variables }),
     sockets:
       spec.fence.network === "open"
         ? undefined
         : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
+    reports: { folder: reports, at: fence.kind === "seatbelt" ? reports : REPORTS_AT },
     environment: { ...wayOut.environment, ...PLACES_INSIDE },
     async close() {
       await wayOut.close();
       fence.close();
       rmSync(sockets.root, { recursive: true, force: true });
-      await Promise.all([scratch.close(), removeFolder(temporary), removeFolder(ofProgram)]);
+      await Promise.all([scratch.close(), ...[temporary, ofProgram, reports].map((folder) => removeFolder(folder))]);
     },
   };
+}
+
+/** A model that judges has no tools: its program needs a home, a place for temporary files, and the way to its model. */
+function judgePlaces({ runDir }: Request, { tools, sockets }: { tools: readonly Place[]; sockets: string }): Place[] {
+  const home = judgeHome(runDir);
+  const temporary = join(home, "tmp");
+  for (const folder of [home, temporary]) makePrivateDir(folder);
+  return [
+    { path: temporary, access: "write", at: "/tmp" },
+    ...tools,
+    { path: home, access: "write" },
+    { path: sockets, access: "read", at: SOCKETS_AT },
+  ];
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */

@@ -1,4 +1,7 @@
-/** Acceptance criteria that a goal lists: the items under a heading that says so. Pure. */
+/** Acceptance criteria that a goal lists: the items under a heading that says so, and the checks that prove them. Pure. */
+import { UsageError } from "../errors.ts";
+import type { Criterion } from "../spec.ts";
+import { nearest } from "./nearest.ts";
 
 const MAX_CRITERIA = 200;
 const TITLE = /^(?:acceptance criteria|criteria|definition of done)$/i;
@@ -66,4 +69,34 @@ function take(line: string, { found, inItem }: { found: string[]; inItem: boolea
   const isMore = inItem && /^\s+\S/.test(line);
   if (isMore) found.push(`${found.pop() ?? ""} ${line.trim()}`);
   return isMore;
+}
+
+/** `It is fast (check: speed, tests)`: what a criterion ends with names the checks that prove it. */
+const BOUND = /\s*\(checks?:\s*([^()]+)\)\s*\.?$/i;
+
+export function criterionOf(text: string): Criterion {
+  const bound = BOUND.exec(text);
+  const words = bound === null ? text : text.slice(0, bound.index).trim();
+  const names = (bound?.[1] ?? "").split(",").map((name) => name.trim());
+  return words === "" ? { text, checks: [] } : { text: words, checks: names.filter((name) => name !== "") };
+}
+
+/** One of each text; what is said about the same one twice is joined. */
+export function joined(criteria: readonly Criterion[]): Criterion[] {
+  const byText = new Map<string, string[]>();
+  for (const { text, checks } of criteria) byText.set(text, [...(byText.get(text) ?? []), ...checks]);
+  return [...byText].map(([text, checks]) => ({ text, checks: [...new Set(checks)] }));
+}
+
+/** UsageError: a criterion that no check proves must not look as if one did. */
+export function refuseUnknownChecks(criteria: readonly Criterion[], names: readonly string[]): void {
+  for (const [at, { checks }] of criteria.entries()) {
+    const unknown = checks.find((name) => !names.includes(name));
+    if (unknown === undefined) continue;
+    const meant = nearest(unknown, names);
+    const known = names.length === 0 ? "there are no checks" : `the checks are: ${names.join(", ")}`;
+    throw new UsageError(`criterion ${at + 1} names a check that is not there: ${unknown}`, {
+      hint: meant === undefined ? known : `did you mean ${meant}?`,
+    });
+  }
 }

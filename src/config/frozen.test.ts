@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsedFlags, resolveSettings } from "../config.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
+import { detectProtect } from "./protect/detect.ts";
 import { COMPARABLE, refuseDifferences } from "./frozen.ts";
 import { toRunSpec } from "./run-spec.ts";
 import { flagOf, SETTING_NAMES, type SettingName } from "./settings.ts";
@@ -14,7 +15,12 @@ function specOf(flags: Flags) {
   const environment = { PATH: "/bin", LANG: "C", ...(flags.home === "user" ? { HOME: "/h" } : {}) };
   const about = { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment };
   const hosts = [...(flags.network === "registries" ? REGISTRIES : []), ...resolved.settings["allow-host"]];
-  return toRunSpec(resolved, { ...about, fence: flags.fence === "bwrap" ? "bwrap" : "none", hosts });
+  const { protect: added, unprotect, "allow-test-changes": allowTestChanges } = resolved.settings;
+  const protect = detectProtect(
+    { names: new Set(), read: () => undefined },
+    { commands: [], protect: added, unprotect, allowTestChanges, pathFolders: [] },
+  );
+  return toRunSpec(resolved, { ...about, protect, fence: flags.fence === "bwrap" ? "bwrap" : "none", hosts });
 }
 const compare = (given: Flags, run: Flags): void =>
   refuseDifferences(parsedFlags(given), { spec: specOf(run), say: (_, value) => String(value) });
@@ -27,6 +33,9 @@ const OTHER: Flags = {
   "abort-promise": "NO",
   confirmations: "2",
   criteria: ["fast"],
+  protect: ["docs/"],
+  unprotect: [".github/**"],
+  "allow-test-changes": true,
   "min-iterations": "3",
   "max-errors": "5",
   tasks: "T.md",

@@ -4,8 +4,9 @@
  */
 import { UsageError } from "../errors.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
+import { spelledOut } from "../platform/glob.ts";
 import { readTextFile } from "../platform/text-file.ts";
-import type { RunSpec } from "../spec.ts";
+import type { Criterion, RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
 import { typedFlag, type SettingName, type Settings } from "./settings.ts";
 
@@ -23,6 +24,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   promise: ({ claim }) => claim.promise,
   "abort-promise": ({ claim }) => claim.abort,
   confirmations: ({ claim }) => claim.confirmations,
+  "allow-test-changes": ({ protect }) => protect.testChanges === "allow",
   "min-iterations": ({ minIterations }) => minIterations,
   "max-errors": ({ maxErrors }) => maxErrors,
   tasks: ({ tasks }) => tasks?.file,
@@ -70,14 +72,23 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
   },
   "check-timeout": (given: number, { checks }) =>
     checks.every(({ timeoutMs }) => timeoutMs === given) ? undefined : { given, has: checks[0]?.timeoutMs },
-  criteria: (given: readonly string[], { criteria }) =>
-    given.every((one) => criteria.some(({ text }) => text === one))
-      ? undefined
-      : { given, has: criteria.map(({ text }) => text) },
+  criteria: (given: readonly Criterion[], { criteria }) => {
+    const isThere = (one: Criterion): boolean =>
+      criteria.some(({ text, checks }) => text === one.text && one.checks.every((name) => checks.includes(name)));
+    const say = (list: readonly Criterion[]): string[] =>
+      list.map(({ text, checks }) => (checks.length === 0 ? text : `${text} (check: ${checks.join(", ")})`));
+    return given.every(isThere) ? undefined : { given: say(given), has: say(criteria) };
+  },
   template: (given: string, { template }) =>
     template !== undefined && textOf(given) === template.trim()
       ? undefined
       : { given, has: template === undefined ? undefined : "another text" },
+  protect: (given: readonly string[], { protect: { config } }) =>
+    given.every((one) => config.includes(spelledOut(one))) ? undefined : { given, has: "what it found and was told" },
+  unprotect: (given: readonly string[], { protect: { except } }) => {
+    const same = JSON.stringify(given.map(spelledOut)) === JSON.stringify(except);
+    return same ? undefined : { given, has: except };
+  },
   // `auto` is whatever the run has.
   fence: (given: string, { fence }) =>
     given === "auto" || given === fence.kind ? undefined : { given, has: fence.kind },

@@ -4,8 +4,8 @@ import type { Settings } from "./settings.ts";
 
 type Hooks = NonNullable<Settings["hooks"]>;
 
-/** Unnamed ones are called after their place. */
-export const hookNames = (hooks: Hooks): string[] => hooks.map(({ name }, at) => name ?? `hook ${at + 1}`);
+/** Unnamed ones are called after their place: hook 1, hook 2, … wherever one is told. */
+export const hookNames = (hooks: Hooks): string[] => hooks.map(({ name }, at) => name ?? String(at + 1));
 
 export function refuseHooks(hooks: Hooks): void {
   const names = hookNames(hooks);

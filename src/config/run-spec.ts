@@ -8,11 +8,13 @@ import {
   type FenceSpec,
   type HookSpec,
   type Limits,
+  type ProtectSpec,
   type Rung,
   type RunSpec,
 } from "../spec.ts";
-import { checkNames, type Resolved } from "../config.ts";
-import { criteriaIn } from "./criteria.ts";
+import type { Resolved } from "../config.ts";
+import { checkSpec } from "./check-spec.ts";
+import { criteriaIn, criterionOf, joined, refuseUnknownChecks } from "./criteria.ts";
 import { hookNames } from "./hooks.ts";
 import { DEFAULTS, SETTINGS, type Settings } from "./settings.ts";
 
@@ -27,6 +29,8 @@ export interface RunAbout {
   fence: FenceSpec["kind"];
   /** Reachable beside the model. */
   hosts: string[];
+  /** What the agent may not change, as it was detected; without it nothing. */
+  protect?: ProtectSpec;
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -34,6 +38,11 @@ export interface RunAbout {
 
 export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: RunAbout): RunSpec {
   const checks = toChecks(s);
+  const criteria = joined([...criteriaIn(about.goal).map(criterionOf), ...s.criteria]);
+  refuseUnknownChecks(
+    criteria,
+    checks.map(({ name }) => name),
+  );
   const spec = {
     run: about.run,
     recipe: "run",
@@ -67,8 +76,8 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       ...(s["abort-promise"] === undefined ? {} : { abort: s["abort-promise"] }),
       confirmations: s.confirmations,
     },
-    criteria: [...new Set([...criteriaIn(about.goal), ...s.criteria])].map((text) => ({ text, checks: [] })),
-    protect: NOTHING_PROTECTED,
+    criteria,
+    protect: about.protect ?? NOTHING_PROTECTED,
     verdicts: PLAIN_VERDICTS,
     ...(s.tasks === undefined
       ? {}
@@ -120,14 +129,7 @@ function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Pa
 }
 
 export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout">): CheckSpec[] {
-  const names = checkNames(s.checks);
-  return s.checks.map(({ run, ...said }, at) => ({
-    name: names[at] ?? run,
-    kind: "command",
-    command: run,
-    required: ("required" in said ? said.required : undefined) ?? true,
-    timeoutMs: ("timeout" in said ? said.timeout : undefined) ?? s["check-timeout"],
-  }));
+  return s.checks.map((check) => checkSpec(check, { timeoutMs: s["check-timeout"] }));
 }
 
 /** Only what is given: also the change that `resume` and `budget` make. */

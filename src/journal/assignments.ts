@@ -2,7 +2,7 @@
  * Secrets by the name beside them: `NAME=value`, `"name": "value"`, `name: value`, `--name value`. Ordinary programs
  * are full of keys and tokens, so outside the form `NAME=value` the value must look like a secret as well.
  */
-import { findLiterals, type Finder } from "./literals.ts";
+import { findLiterals, type Finder } from "../platform/literals.ts";
 import { secrecyOf } from "./secret-names.ts";
 import { isPath, MIN_SECRET_CHARS } from "./secrets.ts";
 

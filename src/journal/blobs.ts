@@ -3,7 +3,7 @@
  * holds the whole content. Masked before they are named, so equal content is one file.
  */
 import { hash } from "node:crypto";
-import { mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
@@ -34,6 +34,8 @@ export function makeBlobs({ dir, redact }: { dir: string; redact: Redactor }): B
     const path = pathOf(name);
     if (statSync(path, { throwIfNoEntry: false })?.size === bytes) {
       unlinkSync(temporary);
+      // Young again: it is about to be named by a fact.
+      utimesSync(path, new Date(), new Date());
       return;
     }
     const shard = join(dir, name.slice(0, 2));

@@ -7,6 +7,7 @@ import type { Blobs, Inbox, Journal, Owner } from "../ports.ts";
 import { makeBlobs } from "./blobs.ts";
 import { watchChanges } from "./changes.ts";
 import { makeJournal } from "./facts.ts";
+import { forgetRun, sweepBlobs } from "./forget.ts";
 import { makeInbox } from "./inbox.ts";
 import { JOURNAL_MIGRATIONS, TRACE_MIGRATIONS } from "./schema.ts";
 import { makeStore } from "./sqlite.ts";
@@ -36,6 +37,12 @@ export interface JournalHandle {
   /** One checked fact a line, byte for byte as recorded. */
   exportRun(run: string): string;
   importRun(jsonl: string): string;
+  /** For good: facts, inbox and trace. UsageError while a living owner drives it. */
+  forget(run: string): void;
+  /** Removes blobs that no fact names any more; with `without` only counts, as if those runs were forgotten. */
+  sweepBlobs(options?: { without?: readonly string[] }): { files: number; bytes: number };
+  /** Gives what was forgotten back to the disk. */
+  compact(): void;
   /** Commits what the trace still holds, then lets go of the files. */
   close(): void;
 }
@@ -47,13 +54,20 @@ export function openJournal(options: JournalOptions): JournalHandle {
   const author = { redact, validate };
   const journal = makeJournal({ store, changes: watchChanges(store), author, knownTypes, isAlive, wall });
   const trace = makeTrace({ store: traceStore, changes: watchChanges(traceStore), redact });
+  const places = { store, traceStore, blobs: join(dir, "blobs") };
   return {
     journal,
     inbox: makeInbox({ store, redact, wall }),
     trace,
-    blobs: makeBlobs({ dir: join(dir, "blobs"), redact }),
+    blobs: makeBlobs({ dir: places.blobs, redact }),
     exportRun: (run) => exportRun(store, run),
     importRun: (jsonl) => importRun(store, { jsonl, redact }),
+    forget: (run) => forgetRun(places, { run, isAlive }),
+    sweepBlobs: (options) => sweepBlobs(places, { now: wall(), ...options }),
+    compact() {
+      store.compact();
+      traceStore.compact();
+    },
     close() {
       trace.close();
       store.close();

@@ -4,11 +4,11 @@
  */
 import type { Redact } from "../ports.ts";
 import { findAssignments } from "./assignments.ts";
-import { findLiterals, type Finder } from "./literals.ts";
+import { findLiterals, type Finder } from "../platform/literals.ts";
 import { merged, settled, type Range } from "./mask.ts";
 import { makeRedactStream, type RedactStream } from "./redact-stream.ts";
 import { formsOf, MIN_SECRET_CHARS, secretsIn } from "./secrets.ts";
-import { findShapes } from "./shapes.ts";
+import { findShapes } from "../platform/secret-shapes.ts";
 
 /** A regular expression can run out of stack on a longer text. */
 const MAX_WHOLE_CHARS = 262_144;

@@ -111,9 +111,20 @@ export function insertRun(database: Database, about: Omit<RunRecord, "number">):
   database
     .statement(`INSERT INTO runs (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     .run(...row, checksumOf(row));
-  const tally = [TALLY_ID, before.length + 1];
-  database.statement("REPLACE INTO tally (id, runs, checksum) VALUES (?, ?, ?)").run(...tally, checksumOf(tally));
+  countRuns(database, before.length + 1);
   return record;
+}
+
+/** Inside a write transaction. */
+export function deleteRun(database: Database, { number }: Pick<RunRecord, "number">): void {
+  const before = allRuns(database);
+  database.statement("DELETE FROM runs WHERE number = ?").run(number);
+  countRuns(database, before.length - 1);
+}
+
+function countRuns(database: Database, runs: number): void {
+  const tally = [TALLY_ID, runs];
+  database.statement("REPLACE INTO tally (id, runs, checksum) VALUES (?, ?, ?)").run(...tally, checksumOf(tally));
 }
 
 /** Inside a write transaction, with a record read in that transaction. */

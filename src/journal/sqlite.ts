@@ -31,6 +31,8 @@ export interface Store {
   always(): Database;
   /** Calls back after each commit made through this store; returns how to stop. */
   onCommit(listener: () => void): () => void;
+  /** Gives pages that nothing needs any more back to the disk; others may read and write meanwhile, and wait. */
+  compact(): void;
   close(): void;
 }
 
@@ -59,6 +61,14 @@ export function makeStore(path: string, options: StoreOptions): Store {
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    compact() {
+      if (this.existing() === undefined) return;
+      try {
+        opened?.raw.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+      } catch (error) {
+        throw explain(error, path);
+      }
     },
     close() {
       opened?.raw.close();

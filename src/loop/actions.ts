@@ -35,7 +35,7 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "deliver"; directive: string; how: string }
   | ({ do: "ask"; about: string } & Pick<FactOf<"human-requested">, "kind" | "text" | "options" | "untilElapsed">)
   | { do: "answer"; question: string; answer: Answer }
-  | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined }
+  | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined; outcome?: Outcome }
   | { do: "edit-tasks"; directive: string; edit: TaskEdit }
   | { do: "end"; outcome: Outcome }
 );

@@ -2,7 +2,7 @@
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
  * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
-import type { Outcome, Verdict } from "../events.ts";
+import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
@@ -11,8 +11,9 @@ import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
+import { doubtWords } from "./protected.ts";
 import { questionAbout } from "./questions.ts";
-import { neverHeals, sayOutcome } from "./turn-outcome.ts";
+import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
@@ -82,22 +83,20 @@ function fatal(state: RunState, lane: LaneState): Draft | undefined {
   if (outcome === undefined) return undefined;
   if (outcome.is === "failed" && neverHeals(outcome)) return end("failed", `agent:${outcome.kind}`, outcome.message);
   if (errorsPause(state, lane)) {
-    const reason = `${lane.errorsInRow} turns in a row failed; the last: ${sayOutcome(outcome)}`;
+    const reason = errorWords(lane.errorsInRow, outcome);
     const ended = endedBy(questionAbout(state, errorsPoint(lane)), { rule: "agent:errors", reason });
     return state.stop !== undefined || ended === undefined ? undefined : ending(ended, { errors: lane.errorsInRow });
   }
   if (lane.errorsInRow >= state.spec.maxErrors) {
-    return end(
-      "failed",
-      "agent:errors",
-      `${lane.errorsInRow} turns in a row failed; the last: ${sayOutcome(outcome)}`,
-      {
-        errors: lane.errorsInRow,
-      },
-    );
+    return end("failed", "agent:errors", errorWords(lane.errorsInRow, outcome), {
+      errors: lane.errorsInRow,
+    });
   }
   return undefined;
 }
+
+const errorWords = (inRow: number, last: TurnOutcome): string =>
+  `${failedTurns(inRow)}${inRow === 1 ? "" : "; the last"}: ${sayOutcome(last)}`;
 
 function stopped(state: RunState): Draft | undefined {
   return state.stop === undefined ? undefined : ending(stopOutcome(state.stop));
@@ -179,7 +178,8 @@ function completion(state: RunState, lane: LaneState): Draft | undefined {
     });
   }
   if (!required.every(({ verdict }) => verdict?.is === "pass")) return undefined;
-  const suspicions = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
+  const seen = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
+  const suspicions = [...seen, ...doubtWords(state)];
   if (suspicions.length > 0)
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const passed = required.map(({ check }) => check.name).join(", ");

@@ -10,6 +10,7 @@ import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
 import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
+import { recordProtected, settleDoubts } from "./protected.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
 import { countAttempt, recordTasks, recordWork, taskCounts } from "./tasks.ts";
 import {
@@ -18,6 +19,7 @@ import {
   iterationTitle,
   laneOf,
   verdictKey,
+  WORK_MISSING,
   verdictOf,
   type LaneState,
   type Recorded,
@@ -60,6 +62,8 @@ function step(state: RunState, fact: Fact): void {
     case "run-end":
       state.outcome = fact.outcome;
       if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
+      // Owed again, though it was handed over once.
+      if (fact.outcome.rule === WORK_MISSING) lane.acceptedTree = "";
       return;
     case "run-reopened":
       return reopen(state, fact);
@@ -146,6 +150,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.endWarnings;
   delete state.stop;
   delete state.hooks.trouble;
+  settleDoubts(state);
   state.resumed = fact;
   state.paused = false;
   state.reopened += 1;
@@ -231,6 +236,7 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
   if (fact.flagged !== undefined)
     state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
+  recordProtected(state, fact);
   const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {
@@ -245,6 +251,8 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     before: { snapshot, judged },
     ...(fact.refused === undefined ? {} : { refused: fact.refused }),
     ...(fact.protected === undefined ? {} : { protected: fact.protected }),
+    ...(fact.kept === undefined ? {} : { kept: fact.kept }),
+    ...(fact.testsChanged === undefined ? {} : { testsChanged: fact.testsChanged }),
     ...(fact.baseTests === undefined ? {} : { baseTests: fact.baseTests }),
   };
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);

@@ -7,7 +7,7 @@ import type { Action, DecisionBody, Now } from "./actions.ts";
 import { dueHook, hookKey, hookTrouble, occasionsOf, policyOf } from "./hooks.ts";
 import { GO_ON, questionAbout, STOP, wayOf, type QuestionState } from "./questions.ts";
 import type { LaneState, RunState } from "./state.ts";
-import { neverHeals } from "./turn-outcome.ts";
+import { failedTurns, neverHeals } from "./turn-outcome.ts";
 
 type Ask = Extract<Action, { do: "ask" }>;
 
@@ -39,7 +39,7 @@ function aboutErrors(state: RunState, lane: LaneState): Asking | undefined {
   const { ended, decision, errorsInRow } = lane;
   if (!errorsPause(state, lane) || decision !== undefined || ended === undefined) return undefined;
   const about = errorsPoint(lane);
-  const text = `${errorsInRow} turns in a row failed; the last errors stand in ${state.spec.notes?.file ?? "the journal"}`;
+  const text = `${failedTurns(errorsInRow)}; the last errors stand in ${state.spec.notes?.file ?? "the journal"}`;
   return questionAbout(state, about)?.answer === undefined ? { kind: "errors", about, text } : undefined;
 }
 

@@ -57,6 +57,8 @@ export interface Occasion {
   occasion: string;
   /** The fact it gets; undefined for the run's first, which is read from the journal. */
   fact: object | undefined;
+  /** At the run's end: what the fact says of it, until it is looked at once more. */
+  outcome?: Outcome;
 }
 
 /** What has happened in this lane and may have hooks of its own, oldest first. */
@@ -94,6 +96,7 @@ export const runEnd = (state: RunState, lane: LaneState, outcome: Outcome): Occa
   on: "run-end",
   occasion: `${state.reopened}/${lane.iteration}/${outcome.rule}`,
   fact: { type: "run-end", outcome },
+  outcome,
 });
 
 /** The next hook that is due, one at a time and in the order of the settings. */
@@ -102,11 +105,21 @@ export function dueHook(
   { lane }: LaneState,
   occasions: readonly Occasion[],
 ): Extract<Action, { do: "hook" }> | undefined {
-  for (const { on, occasion, fact } of occasions) {
+  for (const { on, occasion, fact, outcome } of occasions) {
     for (const hook of spec.hooks) {
       const key = hookKey({ hook: hook.name, on, occasion });
       if (!hook.on.includes(on) || hooks.done.has(key)) continue;
-      return { do: "hook", key, lane, why: on, hook, on, occasion, fact };
+      return {
+        do: "hook",
+        key,
+        lane,
+        why: on,
+        hook,
+        on,
+        occasion,
+        fact,
+        ...(outcome === undefined ? {} : { outcome }),
+      };
     }
   }
   return undefined;

@@ -3,6 +3,7 @@ import { TerminalError } from "../errors.ts";
 import type { FactOf, NewFact } from "../events.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
+import { asItStands } from "./perform-end.ts";
 import { healthPause, pauseHeading } from "./health-pause.ts";
 import { isForPrompt, replyTo, settled } from "./questions.ts";
 
@@ -88,8 +89,13 @@ export async function hook(action: Extract<Action, { do: "hook" }>, hands: Hands
   const { run, ports } = hands;
   const { lane, hook: spec, on, occasion } = action;
   const fact = action.fact ?? (await ports.journal.read(run.state.run))[0];
-  const input = `${JSON.stringify({ run: run.state.run, ...fact })}\n`;
-  const ended = await hands.exclusively(() => ports.hook(spec, input, signal));
+  const ended = await hands.exclusively(async () => {
+    // A hook that tells the world how a run ended must not be told more than is so.
+    const outcome =
+      action.outcome === undefined ? undefined : (await asItStands({ lane, outcome: action.outcome }, hands)).outcome;
+    const input = `${JSON.stringify({ run: run.state.run, ...fact, ...(outcome === undefined ? {} : { outcome }) })}\n`;
+    return await ports.hook(spec, input, signal);
+  });
   if (signal.aborted) return;
   await run.append([{ type: "hook-end", lane, hook: spec.name, on, occasion, ...ended }]);
 }

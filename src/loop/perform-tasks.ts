@@ -73,7 +73,8 @@ export async function editTaskFile(
   if (edited.refused) return await run.append([delivered]);
   const n = run.state.snapshots;
   const message = `pawl: before iteration ${iteration + 1}`;
-  const taken = await ports.workspace.snapshot(n, { parent: head?.snapshot ?? 0, message, at: run.now().wall });
+  const about = { parent: head?.snapshot ?? 0, message, at: run.now().wall, by: "user" as const };
+  const taken = await ports.workspace.snapshot(n, about);
   const now = await ports.workspace.read(run.state.spec.tasks?.file ?? "", MAX_TASK_FILE_BYTES);
   const listed = plain(readTasks(now?.text ?? ""));
   const missing = known.filter(

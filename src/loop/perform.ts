@@ -3,10 +3,11 @@
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
 import type { NewFact, Verdict } from "../events.ts";
-import type { JudgeAbout, Leftover } from "../ports.ts";
+import type { JudgeAbout } from "../ports.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
+import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
@@ -80,32 +81,8 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       await ports.trace.flush();
       // A directive may have come meanwhile that lets the run go on.
       if (signal.aborted) return;
-      return await hands.exclusively(() => end(action, hands, signal));
+      return await hands.exclusively(() => endRun(action, hands, signal));
   }
-}
-
-/** What a process of the agent's, or a person, wrote after the last snapshot is not in what was delivered: kept, and said. */
-async function end(action: Extract<Action, { do: "end" }>, { run, ports }: Hands, signal: AbortSignal): Promise<void> {
-  const { lane, outcome } = action;
-  const warnings: string[] = [];
-  const { head } = laneOf(run.state, lane);
-  if (head !== undefined && head.refused === undefined) {
-    try {
-      const salvage = `end-${run.state.reopened}`;
-      const left = await ports.workspace.leftover(head.tree, { salvage, at: run.now().wall });
-      if (left !== undefined) warnings.push(leftoverWords(left));
-    } catch (error) {
-      // The run has its outcome; a workspace that cannot be read any more must not hide it.
-      warnings.push(`the workspace could not be looked at again: ${error instanceof Error ? error.message : "?"}`);
-    }
-  }
-  if (signal.aborted) return;
-  await run.append([{ type: "run-end", lane, outcome, ...(warnings.length === 0 ? {} : { warnings }) }]);
-}
-
-function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
-  const more = fileCount > paths.length ? ` and ${fileCount - paths.length} more` : "";
-  return `changed after the last snapshot, so neither judged nor delivered: ${paths.join(", ")}${more}; kept as ${salvage}`;
 }
 
 async function prepare(hands: Hands, lane: string): Promise<void> {
@@ -114,7 +91,8 @@ async function prepare(hands: Hands, lane: string): Promise<void> {
   const [prepared, warm] = await Promise.allSettled([ports.workspace.prepare(), warmUp(hands, lane)]);
   if (prepared.status === "rejected") throw prepared.reason;
   if (warm.status === "rejected") throw warm.reason;
-  const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at: run.state.createdAt });
+  const at = run.state.createdAt;
+  const first = await ports.workspace.snapshot(0, { parent: null, message: "pawl: base", at, by: "user" });
   await run.append([
     { type: "lane-start", lane, why: "run" },
     recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
@@ -126,7 +104,7 @@ async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hand
   const { run, ports } = hands;
   const { lane, iteration, n, by, parent } = action;
   const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
-  const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall });
+  const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall, by });
   const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
   await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);
 }
@@ -243,7 +221,8 @@ async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands)
   const edited = await repeatEdits(hands, { to });
   const n = run.state.snapshots;
   const message = `pawl: before iteration ${iteration + 1}`;
-  const again = edited ? await ports.workspace.snapshot(n, { parent: to, message, at: run.now().wall }) : undefined;
+  const about = { parent: to, message, at: run.now().wall, by: "user" as const };
+  const again = edited ? await ports.workspace.snapshot(n, about) : undefined;
   await run.append([
     restored,
     ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),

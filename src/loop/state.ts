@@ -10,10 +10,13 @@ import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
+import type { ProtectedState } from "./protected.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
+/** The rule of an end at which the user does not hold the work any more: it is handed over again when reopened. */
+export const WORK_MISSING = "work-missing";
 
 export interface DirectiveState {
   id: string;
@@ -56,7 +59,7 @@ export type Recorded = Pick<
   changed: boolean;
   /** What it is a change of: the state that was there before it. */
   before: { snapshot: number; judged: string };
-} & Pick<FactOf<"change-recorded">, "refused" | "protected" | "baseTests">;
+} & Pick<FactOf<"change-recorded">, "refused" | "protected" | "kept" | "baseTests" | "testsChanged">;
 
 export interface IterationRecord {
   n: number;
@@ -149,6 +152,8 @@ export interface RunState {
   endWarnings?: string[];
   /** Files the agent touched that programs on the user's machine act on by themselves. */
   flagged?: string[];
+  /** Once a change has met a protected file. */
+  protected?: ProtectedState;
   reopened: number;
   limits: Limits;
   model: string | undefined;

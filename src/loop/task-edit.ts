@@ -11,6 +11,7 @@ import {
   withMark,
   withoutTask,
   withTask,
+  wordsOf,
   type PlacedTask,
 } from "./task-list.ts";
 
@@ -26,8 +27,6 @@ export interface Edited {
 
 const refused = (text: string, why: string): Edited => ({ text, how: `not done: ${why}`, refused: true });
 
-/** Ids of tasks that say the same differ in the number behind. */
-const wordsOf = (id: string): string => id.replace(/-\d+$/, "");
 const times = (tasks: readonly Task[], id: string): number =>
   tasks.filter((task) => task.is !== "missing" && wordsOf(task.id) === wordsOf(id)).length;
 

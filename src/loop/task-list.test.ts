@@ -54,6 +54,33 @@ describe("a task list", () => {
     expect(brief("`code` <!-- hidden\n- [ ] a\n-->\n- [ ] b\n")).toEqual(["0 todo b"]);
   });
 
+  it("has an end of code with the list item that the code is in, closed or not", () => {
+    expect(brief("- [ ] a\n  ```sh\n  - [ ] code\n- [ ] b\n  ```\n  - [ ] code\n\n- [ ] c\n")).toEqual([
+      "0 todo a",
+      "0 todo b",
+      "0 todo c",
+    ]);
+    expect(brief("- ~~~\n  - [ ] code\n- [ ] b\n")).toEqual(["0 todo b"]);
+    expect(brief("1. words\n\n   ```\n   - [ ] code\n\nafter\n- [ ] b\n")).toEqual(["0 todo b"]);
+    expect(brief("- plain <!-- words\n- [ ] b\n")).toEqual(["0 todo b"]);
+    expect(brief("```\n- [ ] code\n")).toEqual([]);
+    expect(brief("```\n    ```\n- [ ] code\n")).toEqual([]);
+  });
+
+  it("has nothing of code that is indented by four columns more than its place, and everything of nested lists", () => {
+    expect(brief("Like this:\n\n    - [ ] code\n\n- [ ] a\n")).toEqual(["0 todo a"]);
+    expect(brief("# T\n\n\t- [ ] code\n    - [ ] code\n- [ ] a\n")).toEqual(["0 todo a"]);
+    expect(brief("Title\n===\n    - [ ] code\n---\n    - [ ] code\n")).toEqual([]);
+    expect(brief("- [ ] a\n\n      - [ ] code\n\n    - [ ] b\n        - [ ] c\n")).toEqual([
+      "0 todo a",
+      "1 todo b",
+      "2 todo c",
+    ]);
+    expect(brief("10. [ ] a\n\n    - [ ] b\n\n\t- [ ] c\n")).toEqual(["0 todo a", "1 todo b", "1 todo c"]);
+    expect(brief("- - x\n\n    - [ ] a\n\n          - [ ] code\n")).toEqual(["0 todo a"]);
+    expect(brief("words\n    - [ ] a\n")).toEqual(["0 todo a"]);
+  });
+
   it("leaves a sibling that is indented by one column alone, whatever is done to the task above it", () => {
     const text = "- [ ] one\n - [ ] two\n- [ ] three\n";
     expect(edit(text, "removed", "one")).toBe(" - [ ] two\n- [ ] three\n");

@@ -4,13 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import type { Task } from "../events.ts";
+import { columnsOf, visibleLines } from "./task-blocks.ts";
 
 export const MAX_TASKS = 500;
 export const MAX_TASK_FILE_BYTES = 128 * 1024;
 /** Of a task as pawl keeps and shows it; its id is made of the whole text. */
 const MAX_TEXT_CHARS = 2_000;
 const ID_CHARS = 10;
-const TAB_COLUMNS = 4;
 /** As in markdown: less is a sibling that was written carelessly. */
 const MIN_SUBTASK_COLUMNS = 2;
 
@@ -29,16 +29,11 @@ export type PlacedTask = Task & { is: Mark; at: Place };
 
 const TASK = /^(\uFEFF?)([ \t]*)([-*+]|\d{1,9}[.)])([ \t]+)\[([ xX/-])\][ \t]+(\S.*)$/s;
 const BULLET = /^[ \t]*([-*+]|\d{1,9}[.)])[ \t]/;
-const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/;
 const MARKS: Readonly<Record<string, Mark>> = { " ": "todo", "/": "doing", x: "done", X: "done", "-": "skipped" };
 const LETTERS: Readonly<Record<Mark, string>> = { todo: " ", doing: "/", done: "x", skipped: "-" };
 
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 const bare = (line: string): string => line.replace(/\r?\n$/, "");
-const columnsOf = (line: string): number =>
-  (/^\uFEFF?([ \t]*)/.exec(line)?.[1] ?? "")
-    .split("")
-    .reduce((n, c) => n + (c === "\t" ? TAB_COLUMNS - (n % TAB_COLUMNS) : 1), 0);
 const isBlank = (line: string): boolean => line.trim() === "";
 
 /** What makes two tasks the same one. */
@@ -48,9 +43,12 @@ export const sameText = (text: string): string => text.trim().toLowerCase().repl
 export const taskId = (text: string): string =>
   createHash("sha256").update(sameText(text)).digest("hex").slice(0, ID_CHARS);
 
+/** What tasks that say the same have in common. */
+export const wordsOf = (id: string): string => id.replace(/-\d+$/, "");
+
 export function readTasks(text: string): PlacedTask[] {
   const lines = linesOf(text);
-  const shown = visible(lines);
+  const shown = visibleLines(lines, (line) => TASK.test(bare(line)));
   const tasks: PlacedTask[] = [];
   const seen = new Map<string, number>();
   let parents: number[] = [];
@@ -81,38 +79,6 @@ export function readTasks(text: string): PlacedTask[] {
     parents.push(columns);
   }
   return tasks;
-}
-
-/** Which lines are neither code nor comment. */
-function visible(lines: readonly string[]): boolean[] {
-  let fence: string | undefined;
-  let isComment = false;
-  return lines.map((line) => {
-    const [, mark, rest = ""] = FENCE.exec(bare(line)) ?? [];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence) === true && rest.trim() === "") fence = undefined;
-      return false;
-    }
-    if (isComment) {
-      isComment = !line.includes("-->");
-      return false;
-    }
-    // An info string with a backtick in it is inline code.
-    if (mark !== undefined && !(mark.startsWith("`") && rest.includes("`"))) {
-      fence = mark;
-      return false;
-    }
-    isComment = opensComment(line);
-    return true;
-  });
-}
-
-/** Not inside inline code; and what a task says ends with its line: it never hides the tasks below it. */
-function opensComment(line: string): boolean {
-  if (TASK.test(bare(line))) return false;
-  const words = line.replaceAll(/(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
-  const opened = words.lastIndexOf("<!--");
-  return opened >= 0 && !words.includes("-->", opened);
 }
 
 function endOf(lines: readonly string[], { from, columns }: { from: number; columns: number }): number {

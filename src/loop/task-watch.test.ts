@@ -74,6 +74,20 @@ describe("the watch over the tasks", () => {
     expect(isOf(back.tasks)).toEqual(["todo a", "todo b"]);
   });
 
+  it("tells twins apart by what is open: a settled one may go, an open one may not", () => {
+    const twins = "- [x] a\n- [ ] a\n";
+    expect(look(twins, "- [ ] a\n")).toMatchObject({ suspicions: [], tasks: [{ text: "a", is: "todo" }] });
+    expect(look(twins, "- [/] a\n").suspicions).toEqual([]);
+    const gone = look(twins, "- [x] a\n");
+    expect(gone.suspicions).toEqual(["open task “a” is gone from TASKS.md"]);
+    expect(isOf(gone.tasks)).toEqual(["done a", "missing a"]);
+    const first = look("- [ ] a\n- [x] a\n", "- [x] a\n");
+    expect(isOf(first.tasks)).toEqual(["done a", "missing a"]);
+    expect(new Set(first.tasks.map(({ id }) => id)).size).toBe(2);
+    expect(look("- [x] a\n", "- [ ] a\n- [x] a\n").suspicions).toEqual([]);
+    expect(look("- [ ] a\n- [x] a\n", "- [x] a\n- [x] a\n", { work: 0 }).suspicions).toHaveLength(1);
+  });
+
   it("does not let a task go that was ticked before its iteration came", () => {
     const early = look("- [x] a\n- [ ] b\n", "- [ ] b\n", { settled: new Set() });
     expect(isOf(early.tasks)).toEqual(["todo b", "missing a"]);

@@ -108,15 +108,15 @@ export function recordTasks(state: RunState, lane: LaneState, fact: FactOf<"task
   const was = new Map((before?.list ?? []).map((task) => [task.id, task]));
   const inherited = heirs(before?.list ?? [], fact.tasks);
   const keptIn = (old: ReadonlySet<string> | undefined): Set<string> =>
-    new Set(fact.tasks.flatMap(({ id }) => (old?.has(inherited.get(id) ?? id) === true ? [id] : [])));
+    new Set(fact.tasks.flatMap(({ id }) => (old?.has(inherited.get(id) ?? "") === true ? [id] : [])));
   const excused = keptIn(before?.excused);
   for (const task of fact.tasks) {
-    const old = was.get(inherited.get(task.id) ?? task.id);
+    const old = was.get(inherited.get(task.id) ?? "");
     if (!isTicked(task)) excused.delete(task.id);
     else if (fact.by === "person" && (old === undefined || !isTicked(old))) excused.add(task.id);
   }
   const attempts = fact.tasks.flatMap(({ id }) => {
-    const n = before?.attempts.get(inherited.get(id) ?? id);
+    const n = before?.attempts.get(inherited.get(id) ?? "");
     return n === undefined ? [] : [[id, n] as const];
   });
   const reported = fact.suspicions.map((text) => ({ iteration: fact.iteration, text }));

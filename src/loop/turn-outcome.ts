@@ -7,6 +7,9 @@ const HOPELESS: ReadonlySet<string> = new Set(["login", "model", "billing", "ref
 export const neverHeals = (outcome: TurnOutcome | undefined): boolean =>
   outcome?.is === "failed" && HOPELESS.has(outcome.kind);
 
+export const failedTurns = (inRow: number): string =>
+  inRow === 1 ? "1 turn failed" : `${inRow} turns in a row failed`;
+
 export function sayOutcome(outcome: TurnOutcome): string {
   switch (outcome.is) {
     case "failed":

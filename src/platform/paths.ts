@@ -46,3 +46,8 @@ function segment(name: string): string {
     hint: "Names are letters, digits, dots, dashes and underscores. `pawl runs` lists the runs.",
   });
 }
+
+/** Where models that judge have their sessions: out of the working agent's reach. `of`: the run's own folder. */
+export function judgeHome(of: string): string {
+  return join(of, "judge-home");
+}

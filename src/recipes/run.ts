@@ -15,6 +15,7 @@ import { header, interruption } from "./parts/header.ts";
 import { instructions } from "./parts/instructions.ts";
 import { decision, verdicts } from "./parts/judgement.ts";
 import { knowledge, notes } from "./parts/memos.ts";
+import { putBack } from "./parts/put-back.ts";
 import { restored } from "./parts/restored.ts";
 import { givingUp, tasks } from "./parts/tasks.ts";
 import { variables } from "./parts/variables.ts";
@@ -23,6 +24,7 @@ import { variables } from "./parts/variables.ts";
 const PARTS: readonly MakePart[] = [
   directives,
   restored,
+  putBack,
   header,
   interruption,
   goal,

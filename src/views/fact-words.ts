@@ -1,10 +1,11 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
-import type { Claim, Evidence, Fact, TurnOutcome, Usage, Verdict } from "../events.ts";
+import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
+const MAX_SHOWN_PATHS = 5;
 const SHORT_OID_CHARS = 10;
 const MS_PER_SECOND = 1_000;
 
@@ -39,7 +40,7 @@ export function factWords(fact: Fact): string | undefined {
     case "turn-end":
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
-      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
@@ -80,6 +81,29 @@ export function factWords(fact: Fact): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What pawl undid, allowed and followed of protected files. */
+export function protectedWords(
+  fact: Pick<FactOf<"change-recorded">, "protected" | "kept" | "testsChanged" | "followed">,
+): string[] {
+  const { protected: undone = [], kept, testsChanged = [], followed = [] } = fact;
+  const named = (changes: readonly PathChange[]): string => changesWords(changes, changes.length);
+  return [
+    ...(undone.length === 0
+      ? []
+      : [
+          `put back, for it judges the work: ${named(undone)}${kept === undefined ? "" : `; the agent's version is kept as ${kept}`}`,
+        ]),
+    ...(testsChanged.length === 0 ? [] : [`tests that differ from the base's, as allowed: ${named(testsChanged)}`]),
+    ...(followed.length === 0 ? [] : [`protected files changed between turns: ${named(followed)}`]),
+  ];
+}
+
+/** The first few, with how each changed. */
+export function changesWords(changes: readonly PathChange[], count: number): string {
+  const shown = changes.slice(0, MAX_SHOWN_PATHS).map(({ path, how }) => `${path} (${how})`);
+  return `${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}`;
 }
 
 /** For a change that programs outside the fence would act on. */

@@ -38,6 +38,23 @@ const asked = (over: Partial<Extract<NewFact, { type: "human-requested" }>>): Ne
   ...over,
 });
 
+describe("a run that has ended", () => {
+  const ended = (is: "failed" | "needs-human", rule: string, warnings?: string[]): string =>
+    shown("normal", {
+      type: "run-end",
+      outcome: { is, rule, reason: "because" },
+      ...(warnings === undefined ? {} : { warnings }),
+    }).summary;
+
+  it("is told what helps with just this end, and what was not delivered", () => {
+    expect(ended("failed", "agent:errors")).toContain("pawl doctor");
+    expect(ended("failed", "claim:abort")).not.toContain("pawl doctor");
+    expect(ended("failed", "claim:abort")).toContain("pawl logs r-1");
+    expect(ended("needs-human", "work-missing")).toContain("pawl restore r-1 --list");
+    expect(ended("failed", "x", ["a.txt changed late"])).toContain("warning     a.txt changed late");
+  });
+});
+
 describe("a question", () => {
   it("is shown with its command, its time and what comes then, also where little is shown", () => {
     for (const loudness of ["quiet", "normal"] as const) {

@@ -1,11 +1,11 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
-import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
-import { criteriaOf } from "./criteria.ts";
-import { verdictWords } from "./fact-words.ts";
+import { criteriaOf, criterionWords } from "./criteria.ts";
+import { changesWords, verdictWords } from "./fact-words.ts";
 import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
@@ -17,6 +17,7 @@ const LABEL_CHARS = 12;
 const MAX_OPEN_TASKS = 5;
 const MAX_SUSPICIONS = 10;
 const MAX_FLAGGED = 20;
+const MAX_UNDOINGS = 5;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
 export interface DiffStat {
@@ -49,10 +50,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
-    ...criteriaOf(state).map(({ n, text, is }): [string, string] => [
-      n === 1 ? "criteria" : "",
-      `${n}. ${short(text)}: ${is}`,
-    ]),
+    ...criteriaRows(state),
     ...taskRows(state),
     [
       "iterations",
@@ -65,6 +63,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
+    ...protectedRows(state),
     ...flaggedRows(state),
     ["isolation", fenceWords(spec.fence, { tense: "then" })],
   ];
@@ -74,12 +73,48 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
 }
 
+/** What pawl put back of the agent's change, and where its version is; tests that were allowed to change. */
+function protectedRows({ run, protected: known }: RunState): [string, string][] {
+  if (known === undefined) return [];
+  const { undone, testsChanged, doubts } = known;
+  const last = undone.findLast(({ kept }) => kept !== undefined)?.kept;
+  const restore = `pawl restore ${run} --at ${last} --branch NAME`;
+  return [
+    ...undone
+      .slice(-MAX_UNDOINGS)
+      .map(({ iteration, paths, count, kept }, at): [string, string] => [
+        at === 0 ? "put back" : "",
+        `iteration ${iteration}: ${short(changesWords(paths, count))}${kept === undefined ? "" : `; the agent's version: ${kept}`}`,
+      ]),
+    ...(last === undefined ? [] : [["", `${restore} brings it back`] as [string, string]]),
+    ...(testsChanged.length === 0
+      ? []
+      : [
+          [
+            "tests",
+            `differ from the base's, as allowed: ${short(changesWords(testsChanged, testsChanged.length))}`,
+          ] as [string, string],
+        ]),
+    ...(doubts.length === 0
+      ? []
+      : [["look at", `changed between turns: ${short(doubts.join(", "))}`] as [string, string]]),
+  ];
+}
+
 /** What no fence can hold: it acts later, when somebody uses the branch. */
 function flaggedRows({ flagged = [] }: RunState): [string, string][] {
   if (flagged.length === 0) return [];
   const more = flagged.length > MAX_FLAGGED ? ` and ${flagged.length - MAX_FLAGGED} more` : "";
   const shown = flagged.slice(0, MAX_FLAGGED).map(short).join(", ");
   return [["look at", `${shown}${more}: programs on your machine act on these; read them before you use the branch`]];
+}
+
+function criteriaRows(state: RunState): [string, string][] {
+  const verdicts = new Map(judgedChecks(state).map(({ check, verdict }) => [check.name, verdict]));
+  return criteriaOf(state.spec.criteria, (check) => verdicts.get(check)).map((one) => [
+    one.n === 1 ? "criteria" : "",
+    `${one.n}. ${short(one.text)}: ${short(criterionWords(one))}`,
+  ]);
 }
 
 function taskRows(state: RunState): [string, string][] {
@@ -182,9 +217,14 @@ function outcomeCommands({ run, outcome }: RunState): [string, string][] {
     case "stuck":
       return [[`pawl memory list ${run}`, "what was tried and failed"]];
     case "needs-human":
-      return [[`pawl status ${run}`, "what it needs from you"]];
+      return outcome.rule === WORK_MISSING
+        ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
+        : [[`pawl status ${run}`, "what it needs from you"]];
     case "failed":
-      return [["pawl doctor", "is everything here that pawl needs"]];
+      // Who gave up has said why; nothing of the machine was missing.
+      return outcome.rule === "claim:abort"
+        ? [[`pawl logs ${run}`, "what the agent said and did"]]
+        : [["pawl doctor", "is everything here that pawl needs"]];
     default:
       return [];
   }

@@ -7,7 +7,7 @@ import type { Fact, FactOf } from "../events.ts";
 import { mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
-import { factWords, verdictWords } from "./fact-words.ts";
+import { factWords, protectedWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 import { leftMs, questionText } from "./question-words.ts";
 import { heartbeat } from "./heartbeat.ts";
@@ -121,7 +121,10 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     case "decision-made":
       return { text: closing(mainLane(state).record, fact), style: "cyan" };
     case "change-recorded":
-      return fact.warnings.length === 0 && fact.refused === undefined && fact.flagged === undefined
+      return fact.warnings.length === 0 &&
+        fact.refused === undefined &&
+        fact.flagged === undefined &&
+        protectedWords(fact).length === 0
         ? undefined
         : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "change-accepted":

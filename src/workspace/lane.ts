@@ -3,12 +3,14 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "no
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Base } from "../ports.ts";
-import type { WorkspaceSpec } from "../spec.ts";
+import type { ProtectSpec, WorkspaceSpec } from "../spec.ts";
+import { NOTHING_PROTECTED } from "../verdict-defaults.ts";
 import { openGit, type Git } from "./git.ts";
 import type { LaneLayout } from "./layout.ts";
 import { commitBytes, readRef, writeCommit, writeRef, type CommitRequest, type ObjectFormat } from "./objects.ts";
 import { PAWL, type Person } from "./objects.ts";
 import { readCommit } from "./private-repository.ts";
+import { protection, type Protection } from "./protection.ts";
 import type { RefCache } from "./read-refs.ts";
 import type { Submodule } from "./submodules.ts";
 
@@ -50,6 +52,7 @@ export interface Lane {
   readonly privateGit: Git;
   /** The user's refs. Their settings are read, so only commands that touch refs and objects by name. */
   readonly user: Git;
+  readonly protection: Protection;
   readonly memory: Memory;
 }
 
@@ -64,11 +67,22 @@ export interface Memory {
   followedIndex?: string | undefined;
   keptIndex?: string | undefined;
   refs: RefCache;
+  /** A judged tree, and whether it has tests that the base lacks. */
+  newTests?: { tree: string; any: boolean } | undefined;
   /** The user's refs at the last look. */
   seenRefs?: Map<string, string> | undefined;
 }
 
-export function openLane(about: { layout: LaneLayout; run: string; spec: WorkspaceSpec; prepared: Prepared }): Lane {
+interface LaneRequest {
+  layout: LaneLayout;
+  run: string;
+  spec: WorkspaceSpec;
+  prepared: Prepared;
+  /** Without it nothing is: enough for whoever takes no snapshots. */
+  protect?: ProtectSpec;
+}
+
+export function openLane({ protect = NOTHING_PROTECTED, ...about }: LaneRequest): Lane {
   const { layout, run, spec, prepared } = about;
   const place = { home: layout.home, globalConfig: layout.globalConfig, path: prepared.path, run };
   return {
@@ -82,6 +96,7 @@ export function openLane(about: { layout: LaneLayout; run: string; spec: Workspa
     }),
     privateGit: openGit({ ...place, gitDir: layout.privateGit }),
     user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir, sync: "few" }),
+    protection: protection(protect),
     memory: { nestedTrees: new Map(), refs: { folders: new Map() } },
   };
 }

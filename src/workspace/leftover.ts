@@ -2,6 +2,7 @@
  * One more look at the workspace when a run ends: what somebody wrote after the last snapshot is kept under a salvage
  * ref. An untouched workspace costs one git process.
  */
+import { existsSync } from "node:fs";
 import type { Leftover } from "../ports.ts";
 import { commit, ensureWorkspace, getRef, keepRef, type Lane } from "./lane.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -20,6 +21,7 @@ interface Request {
 }
 
 export async function leftover(lane: Lane, { tree, salvage, at }: Request): Promise<Leftover | undefined> {
+  if (!existsSync(lane.spec.path)) throw new Error(`${lane.spec.path} was deleted`);
   ensureWorkspace(lane.spec.path);
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;

@@ -63,6 +63,18 @@ const OUTSIDE = [
   "a\0b",
 ];
 
+describe("a file that is not UTF-8", () => {
+  it.each([true, false])("is cut so that what is sent keeps the limit in bytes (tail: %s)", (tail) => {
+    writeFileSync(join(root, "notes.md"), Buffer.concat([Buffer.alloc(900, 0xff), Buffer.from("end ä")]));
+    const found = readMemo(root, { path: "notes.md", maxBytes: MAX, tail });
+    expect(Buffer.byteLength(found?.text ?? "")).toBeLessThanOrEqual(MAX);
+    expect(Buffer.byteLength(found?.text ?? "")).toBeGreaterThan(MAX - 4);
+    expect(found?.text.endsWith("end ä")).toBe(tail);
+    // That it is not whole can be seen.
+    expect(found?.bytes).toBeGreaterThan(MAX);
+  });
+});
+
 describe("reading", () => {
   it("gives a text file whole, and where it is too long its first or last bytes with the size of all", () => {
     mkdirSync(join(root, "a"));

@@ -79,12 +79,21 @@ export function readMemo(
     const { size } = found;
     const length = Math.min(size, maxBytes);
     const bytes = readBytes(fd, { from: tail ? size - length : 0, length });
-    return { text: wholeCharacters(bytes, { tail }).toString(), bytes: size };
+    const text = wholeCharacters(bytes, { tail }).toString();
+    // A byte that is no text becomes a character of three.
+    const decoded = Buffer.byteLength(text);
+    if (decoded <= maxBytes) return { text, bytes: size };
+    return { text: cutTo(text, { maxBytes, tail }), bytes: Math.max(size, decoded) };
   } catch {
     return undefined;
   } finally {
     closeSync(fd);
   }
+}
+
+function cutTo(text: string, { maxBytes, tail }: { maxBytes: number; tail: boolean }): string {
+  const bytes = Buffer.from(text);
+  return wholeCharacters(tail ? bytes.subarray(-maxBytes) : bytes.subarray(0, maxBytes), { tail }).toString();
 }
 
 /** Fewer where the file has become shorter meanwhile. */

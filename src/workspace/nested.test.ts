@@ -147,6 +147,44 @@ describe("a submodule", () => {
     expect(await seen(other, tree)).toBe(before);
   });
 
+  it("inside another one has its files in the verify tree, too; one that is not fetched there is told", async () => {
+    const outer = join(place.root, "outer");
+    mkdirSync(outer);
+    place.gitIn(outer, "init", "-q");
+    for (const name of ["deep", "empty"])
+      place.gitIn(
+        outer,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        join(place.root, "library"),
+        name,
+      );
+    place.gitIn(outer, "commit", "-qm", "outer");
+    place.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", outer, "outer");
+    place.gitIn(
+      join(place.repo, "outer"),
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "update",
+      "-q",
+      "--init",
+      "deep",
+    );
+    place.git("commit", "-qam", "outer");
+    const workspace = await openFor(place);
+    const { tree } = await workspace.prepare();
+    const { warnings } = await workspace.snapshot(0, { parent: null, message: "m", at: AT });
+    expect(warnings.join()).toContain('checks do not see the files of "outer/empty"');
+    const verify = await workspace.verifyTree(tree);
+    expect(readFileSync(join(verify.path, "outer/deep/lib.txt"), "utf8")).toBe("lib\n");
+    expect(verify.isolation).toBe('copy without the submodules "outer/empty"');
+    await verify.release();
+  });
+
   it("that was never fetched is not there for checks: told at the start and in the evidence", async () => {
     const clone = join(place.root, "clone");
     place.gitIn(place.root, "clone", "-q", place.repo, clone);

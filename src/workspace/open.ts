@@ -1,7 +1,7 @@
 /** The Workspace port on git: one lane's directory, with pawl's private repository beside it. */
 import { TerminalError } from "../errors.ts";
 import type { Workspace } from "../ports.ts";
-import type { WorkspaceSpec } from "../spec.ts";
+import type { ProtectSpec, WorkspaceSpec } from "../spec.ts";
 import { accept } from "./accept.ts";
 import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
@@ -12,6 +12,7 @@ import { treeNumbers } from "./numbers.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
+import { standing } from "./standing.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import type { Environment } from "./user-git.ts";
 import { verifyTrees, type VerifyTrees } from "./verify-tree.ts";
@@ -21,6 +22,8 @@ export interface WorkspaceRequest {
   run: string;
   lane: string;
   stateDir: string;
+  /** What of an agent's change is undone; nothing unless said. */
+  protect?: ProtectSpec;
   /** The user's own (HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_*): where their git settings are found. */
   environment: Environment;
 }
@@ -39,7 +42,8 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     if (prepared === undefined)
       throw new TerminalError(`the workspace of run ${run} was never prepared`, { hint: "Start the run again." });
     await clearOwnLock(layout.index);
-    const lane = openLane({ layout, run, spec, prepared });
+    const { protect } = request;
+    const lane = openLane({ layout, run, spec, prepared, ...(protect === undefined ? {} : { protect }) });
     return (open ??= { lane, trees: verifyTrees(lane) });
   };
   /** One at a time: they share pawl's index. */
@@ -68,6 +72,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
     leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
+    standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);

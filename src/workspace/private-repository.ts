@@ -93,13 +93,18 @@ export async function cutHistory(commits: readonly string[], lane: LaneLayout): 
 }
 
 /** Parents and tree of a commit of the private repository. */
-export async function readCommit(oid: string, privateGit: Git): Promise<{ tree: string; parents: string[] }> {
+export async function readCommit(oid: string, privateGit: Git): Promise<CommitHead & { message: string }> {
   const loose = readLoose(join(privateGit.place.gitDir, "objects"), oid);
   const text = loose?.body.toString("utf8") ?? (await privateGit.need(["cat-file", "commit", oid]));
-  return parseCommit(text);
+  return { ...parseCommit(text), message: text.slice(text.indexOf("\n\n") + 2) };
 }
 
-export function parseCommit(text: string): { tree: string; parents: string[] } {
+interface CommitHead {
+  tree: string;
+  parents: string[];
+}
+
+export function parseCommit(text: string): CommitHead {
   const head = text.slice(0, text.indexOf("\n\n")).split("\n");
   const valuesOf = (key: string) =>
     head.filter((line) => line.startsWith(`${key} `)).map((l) => l.slice(key.length + 1));

@@ -124,7 +124,7 @@ async function arrivals(lane: Lane, { from, to }: { from: string; to: string }):
 }
 
 /** Ignored files where the target will write: at the path, below it, or instead of one of its directories. */
-function obstacles(root: string, coming: readonly RawPath[]): RawPath[] {
+export function obstacles(root: string, coming: readonly RawPath[]): RawPath[] {
   const found = new Set<RawPath>();
   for (const path of coming) {
     const parts = path.split("/");
@@ -151,7 +151,7 @@ function filesBelow(root: string, dir: RawPath): RawPath[] {
 }
 
 /** A repository has more than its files; one in the way is moved, not written over. */
-function moveNestedAside(
+export function moveNestedAside(
   lane: Lane,
   { nested, coming, name }: { nested: readonly RawPath[]; coming: readonly RawPath[]; name: string },
 ): void {

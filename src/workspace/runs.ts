@@ -20,8 +20,12 @@ export interface RunPlace {
   stateDir: string;
 }
 
-/** `3` is a snapshot's number, `salvage/2` what a restore put aside, `lost/…` what nobody else holds. */
-export type At = number | `salvage/${string}` | `lost/${string}`;
+/**
+ * `3` is a snapshot's number, `salvage/2` what a restore put aside, `protected/3` what the agent made of protected files,
+ * `lost/…` what nobody else holds.
+ */
+export type At = number | `${(typeof NAMED)[number]}/${string}`;
+export const NAMED = ["salvage", "protected", "lost"] as const;
 
 export interface Kept {
   at: At;
@@ -29,15 +33,14 @@ export interface Kept {
   tree: string;
 }
 
-/** Snapshots by number, then salvage and lost ones by name. */
+/** Snapshots by number, then the others by name. */
 export async function listSnapshots(place: RunPlace): Promise<Kept[]> {
   const lane = laneOf(place);
   const numbers = refNames(lane, "snap")
     .map(Number)
     .toSorted((a, b) => a - b);
-  const salvage = refNames(lane, "salvage").map((name): At => `salvage/${name}`);
-  const lost = refNames(lane, "lost").map((name): At => `lost/${name}`);
-  return await Promise.all([...numbers, ...salvage, ...lost].map(async (at) => await keptAt(lane, at)));
+  const named = NAMED.flatMap((kind) => refNames(lane, kind).map((name): At => `${kind}/${name}`));
+  return await Promise.all([...numbers, ...named].map(async (at) => await keptAt(lane, at)));
 }
 
 /** From the run's base to its last snapshot, or between the ones asked for. */
@@ -106,7 +109,8 @@ export function laneOf(place: RunPlace): Lane {
 async function keptAt(lane: Lane, at: At): Promise<Kept> {
   const oid = getRef(lane, typeof at === "number" ? `snap/${at}` : at);
   if (oid !== undefined) return { at, commit: oid, tree: await treeOf(lane, oid) };
-  const names = [...refNames(lane, "snap"), ...refNames(lane, "salvage").map((name) => `salvage/${name}`)];
+  const named = NAMED.flatMap((kind) => refNames(lane, kind).map((name) => `${kind}/${name}`));
+  const names = [...refNames(lane, "snap"), ...named];
   throw new UsageError(`run ${lane.run} has nothing kept at ${at}`, {
     hint: names.length === 0 ? "It has no snapshots." : `There are: ${names.join(", ")}.`,
   });
@@ -116,7 +120,7 @@ function freeSalvage(lane: Lane): string {
   for (let k = 1; ; k += 1) if (getRef(lane, `salvage/by-hand-${k}`) === undefined) return `by-hand-${k}`;
 }
 
-function refNames(lane: Lane, kind: "snap" | "salvage" | "lost"): string[] {
+function refNames(lane: Lane, kind: "snap" | (typeof NAMED)[number]): string[] {
   try {
     const names = readdirSync(join(lane.layout.privateGit, lane.layout.refs, kind));
     return names.filter((name) => !name.endsWith(".lock")).toSorted();

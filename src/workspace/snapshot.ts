@@ -1,22 +1,19 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
 import { TerminalError } from "../errors.ts";
-import type { Snapshot } from "../ports.ts";
-import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
+import type { Snapshot, SnapshotAbout } from "../ports.ts";
+import { guardIn, withGuard } from "./guard.ts";
+import { judgeSnapshot } from "./judge-snapshot.ts";
+import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
 import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import type { Caps } from "./scan.ts";
+import { readCommit } from "./private-repository.ts";
 import { takeTree } from "./take-tree.ts";
 import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
 
-interface About {
-  parent: number | null;
-  message: string;
-  at: number;
-}
-
-export async function snapshot(lane: Lane, n: number, about: About): Promise<Snapshot> {
+export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
   const caps: Caps = { maxBytes: lane.spec.maxSnapshotBytes, maxFiles: lane.spec.maxSnapshotFiles };
   const parent = await parentOf(lane, about.parent);
@@ -25,20 +22,33 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
   const [follow, lostRefs] = await Promise.all([followTracking(lane), watchRefs(lane)]);
   const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known, follow });
   const parents = parent.commit === null ? [] : [parent.commit];
-  const { message, at } = about;
+  const { at } = about;
   if (taken.scan.refused !== undefined) {
     lane.memory.indexTree = known;
     lane.memory.followedIndex = undefined;
     // It has its number like any other: a run that is reopened goes on from it.
+    const message = withGuard(lane, { message: about.message, guard: parent.guard });
     const oid = await commit(lane, { tree: parent.tree, parents, message, at });
     await recordRef(lane, { n, oid });
     const why = { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
     return { ...why, flagged: watchLater(lane) };
   }
-  const { tree } = taken;
-  lane.memory.indexTree = tree;
-  const numbers = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: tree }));
+  lane.memory.indexTree = taken.tree;
+  const found = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: taken.tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
+  const { guard, tree, said, warnings } = await judgeSnapshot(lane, {
+    n,
+    at,
+    parents,
+    by: about.parent === null && about.by === "user" ? "start" : (about.by ?? "agent"),
+    from: parent.tree,
+    guard: parent.guard,
+    tree: taken.tree,
+    changes: found.changes,
+    nested: taken.scan.nested,
+  });
+  const numbers = tree === taken.tree ? found : await numbersOf(lane, { from: parent.tree, to: tree });
+  const message = withGuard(lane, { message: about.message, guard });
   const oid = await commit(lane, { tree, parents, message, at });
   await recordRef(lane, { n, oid });
   remember(lane, { from: parent.tree, to: tree, numbers });
@@ -48,9 +58,10 @@ export async function snapshot(lane: Lane, n: number, about: About): Promise<Sna
     commit: oid,
     tree,
     judged: tree,
+    ...said,
     ...counts,
     flagged: watchLater(lane, numbers.changes),
-    warnings: [...first, ...lostRefs, ...taken.warnings, ...nested],
+    warnings: [...first, ...lostRefs, ...taken.warnings, ...nested, ...warnings],
   };
 }
 
@@ -61,14 +72,23 @@ async function recordRef(lane: Lane, { n, oid }: { n: number; oid: string }): Pr
   await setRef(lane, { name: `snap/${n}`, oid });
 }
 
-async function parentOf(lane: Lane, parent: number | null): Promise<{ commit: string | null; tree: string }> {
-  if (parent === null) return { commit: lane.prepared.base.commit, tree: lane.prepared.base.tree };
+interface Parent {
+  commit: string | null;
+  tree: string;
+  /** What protected files have to be. */
+  guard: string;
+}
+
+async function parentOf(lane: Lane, parent: number | null): Promise<Parent> {
+  const { base } = lane.prepared;
+  if (parent === null) return { commit: base.commit, tree: base.tree, guard: base.tree };
   const oid = getRef(lane, `snap/${parent}`);
   if (oid === undefined)
     throw new TerminalError(`snapshot ${parent} of run ${lane.run} is not in pawl's repository`, {
       hint: "Its state was removed or damaged; `pawl show` lists what is left.",
     });
-  return { commit: oid, tree: await treeOf(lane, oid) };
+  const { tree, message } = await readCommit(oid, lane.privateGit);
+  return { commit: oid, tree, guard: guardIn(message) ?? base.tree };
 }
 
 async function numbersOf(lane: Lane, { from, to }: { from: string; to: string }): Promise<Numbers> {

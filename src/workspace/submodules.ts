@@ -18,6 +18,7 @@ export interface Submodule {
 }
 
 const LINK = "160000";
+const MAX_DEPTH = 8;
 
 interface Finding {
   workspace: string;
@@ -25,15 +26,24 @@ interface Finding {
   environment: Environment;
 }
 
+/** Also those inside of checked-out ones. */
 export async function findSubmodules(links: readonly RawPath[], about: Finding): Promise<Submodule[]> {
-  if (links.length === 0) return [];
-  const names = await namesByPath(about);
-  return await Promise.all(
-    links.map(async (path) => ({
-      path,
-      objects: (await checkedOut(path, about)) ?? fetched(names.get(path), about) ?? null,
-    })),
-  );
+  const found: Submodule[] = [];
+  const names = links.length === 0 ? new Map<RawPath, string>() : await namesByPath(about);
+  for (const queue = links.map((path) => ({ path, depth: 1 })); queue.length > 0;) {
+    const { path = "", depth = 1 } = queue.shift() ?? {};
+    const objects = await checkedOut(path, about);
+    found.push({ path, objects: objects ?? fetched(names.get(path), about) ?? null });
+    const inner = objects === undefined || depth >= MAX_DEPTH ? [] : await linksBelow(path, about);
+    queue.push(...inner.map((below) => ({ path: below, depth: depth + 1 })));
+  }
+  return found;
+}
+
+async function linksBelow(path: RawPath, { workspace, environment }: Finding): Promise<RawPath[]> {
+  const cwd = join(workspace, Buffer.from(path, "latin1").toString("utf8"));
+  const listed = await userGit(["ls-files", "-z", "-s"], { cwd, environment });
+  return linksOf(listed.stdout).map((link) => `${path}/${link.path}`);
 }
 
 /** For people, before anything is spent. */
@@ -110,20 +120,38 @@ async function compose(
   for (const left of [index, `${index}.lock`]) rmSync(left, { force: true });
   const git = lane.view.at({ index, sync: "few" });
   await git.need(["read-tree", tree]);
-  for (const { path, commit } of await linksIn(git)) {
+  const missing = new Set<RawPath>();
+  // The files of one may hold links to others.
+  for (
+    let next: Link | undefined;
+    (next = (await linksIn(git)).find(({ path }) => !missing.has(path))) !== undefined;
+  ) {
+    const { path, commit } = next;
     const objects = submodules.find((one) => one.path === path)?.objects ?? null;
-    if (objects === null || !(await isCopied(lane, { commit, objects }))) continue;
+    if (objects === null || !(await isCopied(lane, { commit, objects }))) {
+      missing.add(path);
+      continue;
+    }
     await git.need(["update-index", "--force-remove", "-z", "--stdin"], { input: Buffer.from(`${path}\0`, "latin1") });
     const name = Buffer.from(path, "latin1").toString("utf8");
     await git.need(["read-tree", `--prefix=${name}/`, `${commit}^{tree}`]);
   }
-  const missing = (await linksIn(git)).map(({ path }) => path);
-  return { tree: await git.need(["write-tree"]), missing };
+  return { tree: await git.need(["write-tree"]), missing: [...missing] };
 }
 
-async function linksIn(git: Git): Promise<{ path: RawPath; commit: string }[]> {
-  const lines = (await git.run(["ls-files", "-z", "-s"])).stdout.toString("latin1").split("\0");
-  return lines
+interface Link {
+  path: RawPath;
+  commit: string;
+}
+
+async function linksIn(git: Git): Promise<Link[]> {
+  return linksOf((await git.run(["ls-files", "-z", "-s"])).stdout);
+}
+
+function linksOf(listed: Buffer): Link[] {
+  return listed
+    .toString("latin1")
+    .split("\0")
     .filter((line) => line.startsWith(`${LINK} `))
     .map((line) => ({ path: line.slice(line.indexOf("\t") + 1), commit: line.split(" ")[1] ?? "" }));
 }

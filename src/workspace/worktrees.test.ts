@@ -21,6 +21,7 @@ import { cleanWorktrees, createWorktree, listWorktrees } from "./worktrees.ts";
 
 const AT = 1_700_000_000_000;
 const AT_ONCE = 8;
+const PATH_MAX_BYTES = 4096;
 let place: Scratch;
 
 beforeEach(() => {
@@ -50,6 +51,23 @@ describe("worktrees", () => {
     expect(await listWorktrees(where())).toEqual([listed]);
     expect(warnings).toEqual(['".env.link": not copied, for it is no plain file inside the repository']);
     expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
+  });
+
+  it("that cannot be furnished are gone again with their branch, and the reason is one line", async () => {
+    place.write(".worktreeinclude", "deep/\n");
+    place.write(".gitignore", "deep/\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "include");
+    // Fits here, and not below the longer name of a worktree.
+    const room = PATH_MAX_BYTES - 4 - Buffer.byteLength(join(place.repo, "deep//f"));
+    const parts = Array.from({ length: Math.ceil(room / 201) }, () => "d".repeat(200));
+    place.write(`deep/${parts.join("/").slice(0, room)}/f`, "x\n");
+    const making = createWorktree({ ...where(), name: "one", run: "r1", branch: async () => "pawl/one" });
+    await expect(making).rejects.toThrow(/^the worktree could not be furnished, and is gone again: ENAMETOOLONG.*$/);
+    expect(await listWorktrees(where())).toEqual([]);
+    expect(existsSync(join(place.root, "repo-worktrees/one"))).toBe(false);
+    expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
+    expect(place.git("worktree", "list").split("\n")).toHaveLength(1);
   });
 
   it("get links of included files as links, and nothing through a link that the commit holds", async () => {
@@ -94,7 +112,7 @@ describe("worktrees", () => {
     );
     await Promise.all(made.map(async ({ undo }) => await undo()));
     expect(await listWorktrees(where())).toEqual([]);
-    expect(readdirSync(join(place.root, "repo-worktrees"))).toEqual([]);
+    expect(existsSync(join(place.root, "repo-worktrees"))).toBe(false);
     expect(place.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
     expect(place.git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
   });

@@ -2,7 +2,7 @@
  * Worktrees of the user's repository for runs that must not share their directory. They lie beside the repository in
  * `<repository>-worktrees/`; making and removing them is serialised, for git's own commands race.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
@@ -110,6 +110,7 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
   const undo = async (): Promise<void> => {
     await remove(place, path);
     rmSync(markOf(place, name), { force: true });
+    removeIfEmpty(dirname(path));
     if (!isNew) return;
     await userGit(["update-ref", "-d", `refs/heads/${own}`, commit], { cwd: repository, environment });
   };
@@ -119,11 +120,39 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
       hint: "See `git worktree list`.",
     });
   }
-  makePrivateDir(repositoryLayout(place).worktrees);
-  writeDurably(markOf(place, name), run);
-  const warnings = await copyIncluded(place, path);
+  const warnings = await furnish(place, { name, run, path }).catch(async (error: unknown) => {
+    await undo();
+    throw notMade(error);
+  });
   const made = { name, path: realpathSync(path), commit, branch: own ?? null, run: run === "" ? undefined : run };
   return { ...made, warnings, undo };
+}
+
+/** The folder of all worktrees, where this was the only one. */
+function removeIfEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // There are others in it, or it is gone already.
+  }
+}
+
+async function furnish(
+  place: WorktreePlace,
+  { name, run, path }: { name: string; run: string; path: string },
+): Promise<string[]> {
+  makePrivateDir(repositoryLayout(place).worktrees);
+  writeDurably(markOf(place, name), run);
+  return await copyIncluded(place, path);
+}
+
+/** One line of what the system refused. */
+export function notMade(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  return new UsageError(`the worktree could not be furnished, and is gone again: ${error.message}`, {
+    hint: "See to that file, the permissions and the disk space; `.worktreeinclude` names what is copied.",
+    cause: error,
+  });
 }
 
 interface Added {

@@ -1,7 +1,7 @@
 /** What every check must hold, whatever it asks: run by the test of each implementation. */
 import { describe, expect, it } from "vitest";
 import { verdictSchema } from "../../src/events.ts";
-import type { Check, VerifyTree } from "../../src/ports.ts";
+import type { Check, JudgeAbout, VerifyTree } from "../../src/ports.ts";
 import { noAbout } from "../support/about.ts";
 import { taggedProcesses } from "../support/processes.ts";
 
@@ -13,6 +13,8 @@ export interface CheckSetup {
   tree: VerifyTree;
   /** Run id its processes carry, for a look at what is left. */
   run: string;
+  /** What it is told beside the tree, where that is its matter. */
+  about?: JudgeAbout;
 }
 
 /** `impossible`: it cannot judge, e.g. a program is missing. `hanging`: it would answer long after the test. */
@@ -21,14 +23,14 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
 
   describe(`${name} keeps the contract of a check`, () => {
     it("passes a green tree with evidence of that tree", async () => {
-      const { check, tree } = await make("green");
-      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
+      const { check, tree, about = noAbout } = await make("green");
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), about));
       expect(verdict).toMatchObject({ is: "pass", evidence: { tree: tree.tree, isolation: tree.isolation } });
     });
 
     it("fails a red tree with failures that have names and messages", async () => {
-      const { check, tree } = await make("red");
-      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
+      const { check, tree, about = noAbout } = await make("red");
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), about));
       if (verdict.is !== "fail") throw new Error(`expected a fail, got ${JSON.stringify(verdict)}`);
       expect(verdict.evidence.tree).toBe(tree.tree);
       for (const failure of verdict.failures) {
@@ -39,8 +41,8 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
     });
 
     it("names the same failure the same way twice, also at the same time", async () => {
-      const { check, tree } = await make("red");
-      const verdicts = await Promise.all([check.judge(tree, never(), noAbout), check.judge(tree, never(), noAbout)]);
+      const { check, tree, about = noAbout } = await make("red");
+      const verdicts = await Promise.all([check.judge(tree, never(), about), check.judge(tree, never(), about)]);
       const names = verdicts.map((verdict) =>
         verdict.is === "fail" ? verdict.failures.map((f) => f.fingerprint) : [],
       );
@@ -49,21 +51,21 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
     });
 
     it("says that it could not judge, and why, instead of guessing", async () => {
-      const { check, tree } = await make("impossible");
-      const verdict = verdictSchema.parse(await check.judge(tree, never(), noAbout));
+      const { check, tree, about = noAbout } = await make("impossible");
+      const verdict = verdictSchema.parse(await check.judge(tree, never(), about));
       expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringMatching(/\S/) });
     });
 
     it("is unverifiable when aborted in the middle, and leaves no process", async () => {
-      const { check, tree, run } = await make("hanging");
-      const verdict = verdictSchema.parse(await check.judge(tree, AbortSignal.timeout(150), noAbout));
+      const { check, tree, run, about = noAbout } = await make("hanging");
+      const verdict = verdictSchema.parse(await check.judge(tree, AbortSignal.timeout(150), about));
       expect(verdict).toMatchObject({ is: "unverifiable", reason: "aborted" });
       expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     });
 
     it("does not begin when it is aborted already", async () => {
-      const { check, tree } = await make("hanging");
-      expect(await check.judge(tree, AbortSignal.abort(), noAbout)).toMatchObject({
+      const { check, tree, about = noAbout } = await make("hanging");
+      expect(await check.judge(tree, AbortSignal.abort(), about)).toMatchObject({
         is: "unverifiable",
         reason: "aborted",
       });

@@ -7,20 +7,22 @@ import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 import { liveRun } from "../support/live-run.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+/** No edit that Claude Code's mode accepts by itself. */
+const making = (name: string, content: string): Step => bash(`node -e 'fs.writeFileSync("${name}", "${content}")'`);
 const RUN = ["run", "make made.txt good", "--check", "grep -q good made.txt"];
 
 describe.concurrent("Claude Code", () => {
   it("asks to use a tool, is told why not, asks for another, and does that one", async ({ expect }) => {
     const place = await cliPlace({
-      script: byIteration({ 1: [bash("echo bad > never.txt"), bash("echo good > made.txt"), { text: CLAIM }] }),
+      script: byIteration({ 1: [making("never.txt", "bad"), making("made.txt", "good"), { text: CLAIM }] }),
     });
     const running = place.start([...RUN, "--on-permission", "ask"]);
     const live = await liveRun({ state: place.state, env: place.env });
     const asked = await live.nth("human-requested");
-    expect(asked).toMatchObject({ kind: "permission", text: expect.stringContaining("echo bad > never.txt"), turn: 1 });
+    expect(asked).toMatchObject({ kind: "permission", text: expect.stringContaining("never.txt"), turn: 1 });
     expect((await place.pawl("answer", live.run, asked.question, "deny", "mind the quokka")).code).toBe(0);
     const second = await live.nth("human-requested", 2);
-    expect(second.text).toContain("echo good > made.txt");
+    expect(second.text).toContain("made.txt");
     expect((await place.pawl("answer", live.run, second.question, "allow")).code).toBe(0);
     expect((await running.done).code).toBe(0);
     expect(existsSync(join(place.repository.path, "never.txt"))).toBe(false);
@@ -52,7 +54,7 @@ describe.concurrent("Claude Code", () => {
   });
 
   it("that is stopped while it waits for a person ends at once, and nothing was done", async ({ expect }) => {
-    const place = await cliPlace({ script: byIteration({ 1: [bash("echo bad > never.txt"), { text: "No." }] }) });
+    const place = await cliPlace({ script: byIteration({ 1: [making("never.txt", "bad"), { text: "No." }] }) });
     const running = place.start([...RUN, "--on-permission", "ask"]);
     const live = await liveRun({ state: place.state, env: place.env });
     await live.nth("human-requested");

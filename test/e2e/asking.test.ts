@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, cliPlace } from "../support/cli.ts";
+import { tempDir } from "../support/temp.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const done = (status: string, summary: string): Step => ({
@@ -45,7 +46,9 @@ describe.concurrent("a structured call", () => {
 describe.concurrent("permissions", () => {
   it("are denied by policy: nothing runs, the model learns why, the run goes on", async ({ expect }) => {
     const { pawl, sent, repository } = await cliPlace({
-      script: byIteration({ 1: [bash("echo bad > made.txt"), { text: "I may not." }] }),
+      script: byIteration({
+        1: [bash('node -e \'fs.writeFileSync("made.txt", "bad")\''), { text: "I may not." }],
+      }),
     });
     const flags = ["--on-permission", "deny", "--max-iterations", "1"];
     const result = await pawl("run", "make made.txt good", ...CHECK, ...flags, "--json");
@@ -56,22 +59,27 @@ describe.concurrent("permissions", () => {
     expect(result.stderr).not.toContain("Warning");
   });
 
-  it("under deny let through what the agent's mode allows, and the call", async ({ expect }) => {
+  it("under deny let edits of the workspace through, and the call; edits elsewhere and commands are denied", async ({
+    expect,
+  }) => {
+    const outside = join(tempDir("outside"), "other.txt");
     const write: Step = { tools: [{ name: "Write", input: { file_path: "made.txt", content: "good\n" } }] };
     const { pawl, repository } = await cliPlace({
       script: byIteration({
         1: [
           write,
+          { tools: [{ name: "Write", input: { file_path: outside, content: "x\n" } }] },
           bash('node -e \'fs.writeFileSync("other.txt", "")\''),
           done("done", "as far as I may"),
           { text: "Bye." },
         ],
       }),
     });
-    const flags = ["--on-permission", "deny", "--permissions", "acceptEdits"];
+    const flags = ["--on-permission", "deny"];
     const result = await pawl("run", "make made.txt good", ...CHECK, ...flags, "--json");
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(repository.git("ls-files")).toBe("made.txt\nreadme.md");
+    expect(existsSync(outside)).toBe(false);
   });
 
   it.for([

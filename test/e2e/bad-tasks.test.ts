@@ -69,7 +69,7 @@ it("refuses changes of tasks where there are none, and of tasks that there are n
     [["add", "  "], "no text for the task"],
     [["add", "one", "two", "three"], "put a text of several words in quotes"],
     [["add", "x".repeat(2_001)], "at most 2000"],
-    [["remove"], "something is missing"],
+    [["remove"], "needs more words"],
     [["todo", "r-1"], "which task?"],
   ] as const) {
     const result = await place.pawl("tasks", ...words);

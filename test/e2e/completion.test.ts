@@ -51,6 +51,10 @@ it("offers commands, flags, values and runs in a real bash", async () => {
   expect(complete("run", "x", "--context", "=", "f")).toEqual(["fresh"]);
   expect(complete("config", "")).toEqual(["show", "schema", "--help"]);
   expect(complete("memory", "pin", "")).toEqual([RUN]);
+  expect(complete("runs", "")).toEqual(["clean", "--all", "--json", "--help"]);
+  expect(complete("runs", "--a")).toEqual(["--all"]);
+  expect(complete("runs", "clean", "")).toEqual([RUN]);
+  expect(complete("runs", "clean", "--o")).toEqual(["--older-than"]);
   expect(complete("completion", "")).toEqual(["bash", "zsh", "fish"]);
   expect(complete("status", "")).toEqual([RUN]);
   expect(complete("steer", "r-2026")).toEqual([RUN]);

@@ -10,14 +10,15 @@ import { openState, type State } from "../../src/compose.ts";
 import type { Fact, FactOf } from "../../src/events.ts";
 import type { ScriptFile } from "../../src/standin/script.ts";
 import { CLAIM, cliPlace, type CliPlace, type RunningCli } from "../support/cli.ts";
-import { tempDir, waitFor } from "../support/temp.ts";
+import { waitFor } from "../support/temp.ts";
 
 const RUNS = Array.from({ length: 8 }, (_, n) => n);
 const STOPPED = 6;
 const KILLED = 7;
 const TEST_LIMIT_MS = 180_000;
 const LIMIT_MS = 150_000;
-const GATES = tempDir("gates");
+/** In each worktree, and ignored by git: the only place that a test outside the fence and an agent inside share. */
+const GATE = "gate";
 
 /** Found nowhere but where they belong. */
 const goalOf = (n: number): string => `goal-of-run-${n}`;
@@ -27,15 +28,14 @@ const marksOf = (n: number): string[] => [goalOf(n), wordOf(n), envOf(n), `own-$
 
 const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
 /** All are at work at once before any goes on. */
-const held = (n: number): string =>
-  `node -e "const t=setInterval(()=>{if(require('fs').existsSync('${join(GATES, String(n))}'))clearInterval(t)},50)"`;
+const HELD = `node -e "const t=setInterval(()=>{if(require('fs').existsSync('${GATE}'))clearInterval(t)},50)"`;
 
 const script: ScriptFile = {
   marker: "Iteration \\d+",
   rules: RUNS.flatMap((n) => [
     {
       when: { firstUserIncludes: goalOf(n), promptIncludes: "Iteration 1 " },
-      steps: [bash(`printf "$OWN" > own-${n}.txt; ${held(n)}`), { text: "half of it" }],
+      steps: [bash(`printf "$OWN" > own-${n}.txt; ${HELD}`), { text: "half of it" }],
     },
     {
       when: { firstUserIncludes: goalOf(n), promptIncludes: "Iteration 2 " },
@@ -62,6 +62,11 @@ async function idOf(running: RunningCli): Promise<string> {
   return (JSON.parse(line) as Fact).run;
 }
 
+async function pathOf(state: State, id: string): Promise<string> {
+  const [first] = await state.journal.read(id);
+  return first?.type === "run-start" ? first.spec.workspace.path : "";
+}
+
 async function atWork(state: State, id: string): Promise<void> {
   const isWorking = async () =>
     (await state.trace.read(id, { turn: 1 })).some(({ line }) => line.kind === "tool-start");
@@ -75,6 +80,7 @@ it(
   "eight runs at once in worktrees of one repository are steered and stopped one by one, and nothing leaks between them",
   async () => {
     const place = await cliPlace({ script });
+    writeFileSync(join(place.repository.path, ".git/info/exclude"), `${GATE}\n`);
     const all: Started[] = await Promise.all(
       RUNS.map(async (n) => {
         const running = start(place, n);
@@ -96,7 +102,7 @@ it(
     await place.pawl("stop", idAt(STOPPED), "--now");
     all[KILLED]?.running.child.kill("SIGKILL");
     await all[KILLED]?.running.done;
-    for (const n of RUNS) writeFileSync(join(GATES, String(n)), "");
+    for (const n of RUNS) writeFileSync(join(await pathOf(state, idAt(n)), GATE), "");
     const resumed = place.start(["resume", idAt(KILLED), "--json"], { env: { OWN: envOf(KILLED) }, limitMs: LIMIT_MS });
     const ends = await Promise.all(all.map(({ n, running }) => (n === KILLED ? resumed : running).done));
     expect(ends.map(({ code }) => code)).toEqual(RUNS.map((n) => (n === STOPPED ? 1 : 0)));
@@ -134,8 +140,8 @@ it(
     const { git } = place.repository;
     for (const n of RUNS) {
       const branch = `pawl/reach-${goalOf(n)}`;
-      const { path } = of(n, "run-start")[0]?.spec.workspace ?? { path: "" };
-      expect(readdirSync(path).toSorted()).toEqual([".git", `own-${n}.txt`, "readme.md"]);
+      const path = await pathOf(state, idAt(n));
+      expect(readdirSync(path).toSorted()).toEqual([".git", GATE, `own-${n}.txt`, "readme.md"]);
       expect(git("diff", "--name-only", `main..${branch}`)).toBe(`own-${n}.txt`);
       expect(git("show", `${branch}:own-${n}.txt`)).toBe(n === STOPPED ? envOf(n) : `${envOf(n)} right`);
     }

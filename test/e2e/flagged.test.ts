@@ -59,7 +59,7 @@ it("names every file that would run on the host later, ran none, and leaves the 
   mkdirSync(join(place.repository.path, ".git/hooks"), { recursive: true });
   const hooks = readdirSync(join(place.repository.path, ".git/hooks"));
 
-  const result = await place.pawl("run", "make made.txt", "--check", "test -f made.txt");
+  const result = await place.pawl("run", "make made.txt", "--check", "test -f made.txt", "--unprotect", "**");
   expect(result.code).toBe(0);
   const [run = ""] = /r-\d+-\w+/.exec(result.stderr) ?? [];
   const shown = await place.pawl("logs", run, "--facts", "--json");

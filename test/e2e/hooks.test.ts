@@ -122,7 +122,7 @@ describe("a hook is refused before anything is spent", () => {
     {
       what: "not executable",
       yaml: "hooks: [{ on: run-end, run: ./tell.sh }]",
-      says: /hook hook 1: not found or not executable: \.\/tell\.sh/,
+      says: /pawl: hook 1: not found or not executable: \.\/tell\.sh/,
     },
     {
       what: "that blocks the end",
@@ -144,4 +144,29 @@ describe("a hook is refused before anything is spent", () => {
     ex(existsSync(it.state)).toBe(false);
     ex(it.repository.git("branch", "--format=%(refname:short)")).toBe("main");
   });
+});
+
+it("hooks that take the repository or the branch away after the last hand-over leave no verified run", async () => {
+  const once = byIteration({ 1: [bash("echo whole > made.txt"), { text: CLAIM }] });
+  const hook = (run: string): string => `hooks: [{ on: iteration-end, run: '${run}' }]\n`;
+  const [gone, moved] = [
+    await place(hook('rm -rf "$PWD"'), once),
+    await place(hook('b=$(git branch --show-current); git checkout -q main; git branch -qD "$b"'), once),
+  ];
+  const [whole, branch] = [await gone.pawl(...RUN), await moved.pawl(...RUN.slice(0, -1))];
+  expect([whole.code, whole.of("run-end")[0]?.outcome]).toEqual([
+    4,
+    {
+      is: "needs-human",
+      rule: "work-missing",
+      reason: expect.stringMatching(
+        /\.git was deleted; the work is kept as refs\/pawl\/.*\/main\/head in .*private\.git$/,
+      ),
+    },
+  ]);
+  expect(branch.code).toBe(4);
+  expect(branch.stderr).toMatch(/needs-human: the branch pawl\/\S+ was deleted; the work is kept as refs/);
+  expect(branch.stderr).toContain("pawl restore");
+  expect((await moved.pawl("restore", "--at", "1", "--branch", "back")).code).toBe(0);
+  expect(moved.repository.git("show", "back:made.txt")).toBe("whole");
 });

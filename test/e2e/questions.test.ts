@@ -79,6 +79,8 @@ describe("a question of the agent", () => {
     expect(status.stdout).toMatch(
       /pawl answer r-20260101-asking q1 allow \| deny \[WHY\] {3}\(\d+ s left, then it is denied\)/,
     );
+    expect((await place.pawl("runs")).stdout).toContain("turn, waits for you: q1  ");
+    expect(JSON.parse((await place.pawl("runs", "--json")).stdout)).toMatchObject({ questions: ["q1"] });
     const wrong = await place.pawl("answer", "q1", "perhaps");
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("neither allow nor deny")]);
 

@@ -45,7 +45,8 @@ const CASES: [line: string[], says: RegExp, hint: RegExp][] = [
   [["steer"], /the text is missing/, /pawl steer \[RUN\] "your words"$/],
   [["status", "extra", "words"], /too many words: "words"/, /pawl status \[run\]/],
   [["config", "set", "max-cost", "5"], /no `pawl config set`/, /pawl\.yaml by hand/],
-  [["model"], /something is missing/, /pawl model \[RUN\] MODEL/],
+  [["answer", "q1x", "allow"], /"q1x" is not the name of a question/, /`pawl answer` lists them/],
+  [["model"], /`pawl model` needs more words: MODEL/, /pawl model \[RUN\] MODEL/],
   [["completion", "tcsh"], /no completion for "tcsh"/, /pawl completion bash/],
   [["watch", "--from", "yesterday"], /--from takes the number of a fact or start/, /seq/],
 ];

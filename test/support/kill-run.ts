@@ -290,8 +290,47 @@ const startsWith = (facts: readonly Fact[], before: readonly Fact[]): boolean =>
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+export interface KillTotals {
+  runs: number;
+  kills: number;
+  driverOnly: number;
+  extraRequests: number;
+  /** By the plan's number. */
+  wrongs: { plan: number; wrongs: string[] }[];
+}
+
+/** Runs that mostly wait for each other's moment: a few at once keep the machine busy and disturb each other, as in life. */
+const RUNS_AT_ONCE = 3;
+
+/** Runs of a seed's plans until `kills` were made. `tell` after each. */
+export async function killMany(
+  { seed, kills, killsEach }: { seed: number; kills: number; killsEach: number },
+  calm: { ending: Ending; ms: number },
+  tell: (totals: KillTotals) => void = () => undefined,
+): Promise<KillTotals> {
+  const totals: KillTotals = { runs: 0, kills: 0, driverOnly: 0, extraRequests: 0, wrongs: [] };
+  const left = plans(seed, kills, killsEach).entries();
+  const work = async (): Promise<void> => {
+    for (const [number, plan] of left) {
+      const report = await killedRun(plan, calm);
+      totals.runs += 1;
+      totals.kills += report.kills;
+      totals.driverOnly += report.driverOnly;
+      totals.extraRequests += report.extraRequests;
+      const { kills: made, extraRequests } = report;
+      const tooMany = extraRequests > made ? [`${extraRequests} extra requests after ${made} kills`] : [];
+      const wrongs = [...report.wrongs, ...tooMany];
+      if (wrongs.length > 0) totals.wrongs.push({ plan: number, wrongs });
+      tell(totals);
+      if (totals.kills >= kills) return;
+    }
+  };
+  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));
+  return totals;
+}
+
 /** Seeded, so that a plan that found something can be run again. */
-export function plans(seed: number, count: number, killsEach: number): KillPlan[] {
+function plans(seed: number, count: number, killsEach: number): KillPlan[] {
   const random = mulberry(seed);
   return Array.from({ length: count }, () => ({
     moments: Array.from({ length: killsEach }, () => ({ at: random() * 1.05, driverOnly: random() < 0.5 })),

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
-import type { HookResult, Ports, Reply } from "../../src/ports.ts";
+import type { HookResult, Ports, Reply, Standing } from "../../src/ports.ts";
 import type { HookSpec, RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 import { plainSpec } from "./spec.ts";
@@ -65,6 +65,8 @@ export interface World {
   epoch: number;
   /** A driver waited for nothing at all. */
   hung: boolean;
+  /** What the user's branch is found to be at the end. */
+  standing: Standing;
 }
 
 const oid = (text: string): string => createHash("sha1").update(text).digest("hex");
@@ -104,6 +106,7 @@ export function makeWorld(): World {
     posted: 0,
     epoch: 0,
     hung: false,
+    standing: { is: "whole", warnings: [] },
   };
 }
 
@@ -353,6 +356,7 @@ export function portsOf(
           world.salvages.set(`salvage/${salvage}`, [...world.content]);
           return { salvage: `salvage/${salvage}`, paths: ["lines"], fileCount: 1 };
         }),
+      standing: async () => await touch(() => world.standing),
       restore: async (to, { salvage }) =>
         await touch(() => {
           const target = world.snapshots.get(to);

@@ -39,6 +39,8 @@ const done = (status: string, summary: string): Step => ({
   tools: [{ name: "mcp__pawl__done", input: { status, summary } }],
 });
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+/** No edit that the mode accepts by itself. */
+const making = (name: string): string => `node -e 'fs.writeFileSync("${name}", "")'`;
 const wordsOfRequest = (prompt: string): string =>
   model.seen.findLast(({ prompts }) => prompts.includes(prompt))?.words ?? "";
 
@@ -137,7 +139,7 @@ describe.concurrent("a question", () => {
 describe.concurrent("a permission", () => {
   it("is asked for each of several calls at once, and each gets its own answer", async ({ expect }) => {
     const { session, workspace } = await opened({ ask: { permissions: "ask" } });
-    const tools = ["one", "two"].map((name) => ({ name: "Bash", input: { command: `touch ${name}.txt` } }));
+    const tools = ["one", "two"].map((name) => ({ name: "Bash", input: { command: making(`${name}.txt`) } }));
     const { end, events } = await play(session, promptFor([{ tools }, { text: "Bye." }]), {
       onEvent(event) {
         if (event.type !== "asked") return;
@@ -154,7 +156,7 @@ describe.concurrent("a permission", () => {
     const { session, request, agent, run, workspace } = await opened({ ask: { permissions: "ask" } });
     const uuid = randomUUID();
     const asked: AgentEvent[] = [];
-    const { end } = await play(session, promptFor([bash("touch never.txt"), { text: "no" }]), {
+    const { end } = await play(session, promptFor([bash(making("never.txt")), { text: "no" }]), {
       uuid,
       onEvent(event) {
         if (event.type !== "asked") return;
@@ -173,7 +175,7 @@ describe.concurrent("a permission", () => {
 
   it("that waits holds up no close", async ({ expect }) => {
     const { session, run } = await opened({ ask: { permissions: "ask" } });
-    const turn = play(session, promptFor([bash("touch never.txt"), { text: "no" }]), {
+    const turn = play(session, promptFor([bash(making("never.txt")), { text: "no" }]), {
       onEvent: (event) => {
         if (event.type === "asked") void session.close();
       },

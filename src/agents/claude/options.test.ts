@@ -53,12 +53,12 @@ it.each([
   if (hint !== undefined) expect((thrown as UsageError).hint).toContain(hint);
 });
 
-it("starts in the mode that asks when somebody or a policy is to answer, unless another is given", () => {
-  expect(claudeOptions({}, { permissions: "ask", questions: "deny" }).permissions).toBe("default");
-  expect(claudeOptions({}, { permissions: "deny", questions: "ask" }).permissions).toBe("default");
+it("asks for everything but edits when somebody or a policy is to answer, unless another mode is given", () => {
+  expect(claudeOptions({}, { permissions: "ask", questions: "deny" }).permissions).toBe("acceptEdits");
+  expect(claudeOptions({}, { permissions: "deny", questions: "ask" }).permissions).toBe("acceptEdits");
   expect(claudeOptions({}, { permissions: "allow", questions: "ask" }).permissions).toBe("bypassPermissions");
-  const given = { permissions: "acceptEdits" };
-  expect(claudeOptions(given, { permissions: "ask", questions: "ask" }).permissions).toBe("acceptEdits");
+  const given = { permissions: "default" };
+  expect(claudeOptions(given, { permissions: "ask", questions: "ask" }).permissions).toBe("default");
 });
 
 it.each([

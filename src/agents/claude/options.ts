@@ -115,7 +115,8 @@ function permissionMode(given: PermissionMode | undefined, { permissions, questi
       },
     );
   }
-  return given ?? "default";
+  // Edits in the workspace are what a run is for, and every one can be undone; asking for each would stop it at once.
+  return given ?? "acceptEdits";
 }
 
 /** Throws UsageError for what Claude Code does not support. */
@@ -141,6 +142,15 @@ export function claudeOptions(options: AgentSpec["options"], ask = NOBODY_ASKED)
     bin,
     extra: extraArguments(words("extra", options["extra"])),
   };
+}
+
+/** Of a session that only answers: the program and how hard it thinks; no tools, nobody's plugins, servers or arguments. */
+export function answerOptions({ bin, effort }: AgentSpec["options"]): ClaudeOptions {
+  return claudeOptions({
+    tools: [],
+    ...(bin === undefined ? {} : { bin }),
+    ...(effort === undefined ? {} : { effort }),
+  });
 }
 
 /** The servers of all files, later ones win. Throws UsageError. */

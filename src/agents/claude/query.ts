@@ -110,13 +110,15 @@ export function queryOptions(request: OpenRequest, { start, options, env, model,
     env,
     settingSources: [],
     strictMcpConfig: true,
-    mcpServers: { ...readMcpServers(options.mcp, request.workspace), [PAWL_SERVER]: doneServer() },
+    ...(request.answer === undefined
+      ? { mcpServers: { ...readMcpServers(options.mcp, request.workspace), [PAWL_SERVER]: doneServer() } }
+      : { outputFormat: { type: "json_schema", schema: { ...request.answer } } }),
     includePartialMessages: true,
     // What subagents spend is metered too.
     forwardSubagentText: true,
     // A prompt is what pawl composed: no `@file` in it is expanded and no `/command` is run.
     verbatimPrompts: true,
-    systemPrompt: systemPrompt(request.instructions, options),
+    systemPrompt: request.answer === undefined ? systemPrompt(request.instructions, options) : request.instructions,
     allowDangerouslySkipPermissions: options.permissions === "bypassPermissions",
     plugins: options.plugins.map((path) => ({ type: "local", path })),
     ...askOptions(request, { options, asks }),

@@ -51,6 +51,8 @@ interface TurnView {
   /** Last entry of the conversation, where a rewind would go back to. */
   messageId: string | null;
   contextTokens: number | null;
+  /** Of a session that only answers. */
+  answer: unknown;
 }
 
 export interface TurnReader {
@@ -82,6 +84,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     finalText: "",
     messageId: null,
     contextTokens: null,
+    answer: undefined,
   };
   /** Directives by the uuid of their message; the flag: the program has put it into the conversation. */
   const said = new Map<string, { directive: string; taken: boolean }>();
@@ -259,6 +262,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
             ...(usages.some(({ costBasis }) => costBasis === "unknown") ? { guessed: true } : {}),
           };
           view.result = message;
+          if (message.subtype === "success") view.answer = message.structured_output;
           view.heard = true;
           return [];
         }

@@ -16,7 +16,7 @@ import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
 import { modelWay } from "./model-way.ts";
-import { claudeOptions } from "./options.ts";
+import { answerOptions, claudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
 import { turnReader } from "./reader.ts";
@@ -54,7 +54,10 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
   let warming: Promise<Launched> | undefined;
 
   async function launch(sdk: Sdk): Promise<Launched> {
-    const options = claudeOptions(request.agent.options, request.agent.ask);
+    const options =
+      request.answer === undefined
+        ? claudeOptions(request.agent.options, request.agent.ask)
+        : answerOptions(request.agent.options);
     const config = configDirectory(request.home);
     makePrivateDir(config);
     makePrivateDir(temporaryDirectory(request.home));

@@ -87,7 +87,8 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
     const usage = settle(meter, { totals: view.totals, baselines: live.baselines });
     if (view.totals !== undefined) live.baselines = [view.totals];
     const { finalText, messageId, contextTokens } = view;
-    return { type: "turn-end", outcome, usage, finalText, call: reader.call(), messageId, contextTokens };
+    const answered = outcome.is === "done" && view.answer !== undefined ? { answer: view.answer } : {};
+    return { type: "turn-end", outcome, usage, finalText, call: reader.call(), ...answered, messageId, contextTokens };
   };
 
   for (;;) {

@@ -1,19 +1,32 @@
 /** When a run is done: checks, claims, tasks, and what the prompt says. */
 import { z } from "zod";
+import { criterionOf } from "../criteria.ts";
 import { bytes, count, duration } from "../units.ts";
-import { check, file, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
+import { anyCheck } from "./checks.ts";
+import { file, glob, insideFile, listOf, of, promise, text, yes, type Setting } from "./kinds.ts";
 
 /** Twice this and all other parts fit into one prompt. */
 const MAX_MEMO_BYTES = 64 * 1024;
 
+/** A text, which may end with the checks that prove it, or both said apart. */
+const criterion = z.union(
+  [
+    text.transform(criterionOf),
+    z
+      .strictObject({ text, checks: listOf(text, /,/) })
+      .transform((given) => ({ text: given.text, checks: given.checks })),
+  ],
+  "must be a text, or have `text` and `checks`",
+);
+
 export const GOAL_SETTINGS = {
   checks: of({
-    schema: listOf(check, /\n/),
+    schema: listOf(anyCheck, /\n/),
     argument: "[NAME=]COMMAND",
     repeated: true,
     flag: "check",
     group: "goal",
-    about: "a command that must exit 0 (may be repeated)",
+    about: "a command that must exit 0 (may be repeated); pawl.yaml knows other kinds (docs/checks.md)",
   }),
   "until-green": of({ schema: yes, group: "goal", about: "passing checks end the run, without the agent's claim" }),
   "trust-promise": of({ schema: yes, group: "goal", about: "exit 0 for `claimed` too" }),
@@ -36,6 +49,26 @@ export const GOAL_SETTINGS = {
     about: "of one check; then it could not judge",
   }),
 
+  protect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files the agent may not change, beside tests, runner and CI configuration (may be repeated)",
+  }),
+  unprotect: of({
+    schema: listOf(glob, /\n/),
+    argument: "GLOB",
+    repeated: true,
+    group: "goal",
+    about: "files it may change all the same (may be repeated)",
+  }),
+  "allow-test-changes": of({
+    schema: yes,
+    group: "goal",
+    about: "tests may be changed: they are judged in their new form, and listed",
+  }),
+
   "abort-promise": of({
     schema: promise,
     argument: "TEXT",
@@ -44,12 +77,13 @@ export const GOAL_SETTINGS = {
   }),
   confirmations: of({ schema: count, argument: "N", group: "goal", about: "claims in a row before one counts" }),
   criteria: of({
-    schema: listOf(text, /\n/),
+    schema: listOf(criterion, /\n/),
     argument: "TEXT",
     repeated: true,
     flag: "criterion",
     group: "goal",
-    about: "acceptance criterion, beside those listed in the goal (may be repeated)",
+    about:
+      "acceptance criterion, beside those listed in the goal; `… (check: NAME)` says what proves it (may be repeated)",
   }),
   tasks: of({
     schema: insideFile,

@@ -31,7 +31,8 @@ export const lines = listOf(text, /\n/);
 /** The agent's word for something, asked for as <promise>…</promise>. */
 export const promise = text
   .max(200, "must have at most 200 characters")
-  .regex(/^[^<>\n]+$/, "must be one line without < and >");
+  .regex(/^[^<>\n]+$/, "must be one line without < and >")
+  .refine((word) => !/\p{Cc}/u.test(word) && /[^\s\p{C}]/u.test(word), "must be a word that can be seen");
 
 export const file = text.max(500, "must be a path").regex(/^[^\n\0]+$/, "must be a path");
 
@@ -45,6 +46,14 @@ export const insideFile = file.refine(
   "must be a file inside the repository",
 );
 
+/** A pattern of paths inside the workspace. */
+export const glob = text
+  .max(500, "must be a pattern of at most 500 characters")
+  .refine(
+    (pattern) => !pattern.includes("\0") && !pattern.split("/").includes(".."),
+    "must stay inside the repository",
+  );
+
 export const hook = z.strictObject({
   name: text.optional(),
   on: listOf(hookEventSchema, /[,\s]+/),
@@ -53,6 +62,9 @@ export const hook = z.strictObject({
   prompt: z.boolean("must be true or false").optional(),
   timeout: duration.optional(),
 });
+
+/** Share of a check where verdicts are weighed. */
+export const weight = z.number("must be a number above 0").positive("must be a number above 0");
 
 /** `npm test`, `tests=npm test`, or with everything said. */
 export const check = z.union(
@@ -68,6 +80,7 @@ export const check = z.union(
       run: text,
       timeout: duration.optional(),
       required: z.boolean("must be true or false").optional(),
+      weight: weight.optional(),
     }),
   ],
   "must be a command, or have `run` and perhaps `name`, `timeout`, `required`",

@@ -1,6 +1,6 @@
 /** For a session that does not know what went before: why it is new, where the work stands, what the last one said. */
 import type { MakePart } from "../../loop/actions.ts";
-import { mainLane, type IterationRecord, type LaneState, type RunState } from "../../loop/state.ts";
+import { mainLane, verdictOf, type IterationRecord, type LaneState, type RunState } from "../../loop/state.ts";
 import { isOpening, KIB, quote } from "./text.ts";
 
 /** So that what follows keeps its room. */
@@ -38,16 +38,28 @@ function roundLine({ n, files, added, removed, verdicts, rule }: IterationRecord
   return `- iteration ${n}: ${files} files changed (+${added} -${removed}), ${checks === "" ? "no checks" : checks}; ${rule}`;
 }
 
-function standing({ tasks, memory, spec }: RunState): string {
+function standing(state: RunState): string {
+  const { tasks, memory } = state;
   const done = tasks?.list.filter(({ is, depth }) => depth === 0 && is === "done").length ?? 0;
   const all = tasks?.list.filter(({ depth }) => depth === 0).length ?? 0;
   const failed = [...memory.lessons.values()].filter(({ failures }) => failures > 0).length;
   const lines = [
     tasks === undefined ? "" : `- tasks done: ${done} of ${all}`,
-    spec.criteria.length === 0 ? "" : `- acceptance criteria verified: 0 of ${spec.criteria.length}`,
+    ...criteriaLines(state),
     failed === 0 ? "" : `- approaches that failed: ${failed}, see above`,
   ].filter((line) => line !== "");
   return lines.length === 0 ? "" : `Where it stands:\n\n${lines.join("\n")}`;
+}
+
+/** What the checks that are bound to each said of the last change that was judged. */
+function criteriaLines(state: RunState): string[] {
+  const { criteria } = state.spec;
+  if (criteria.length === 0) return [];
+  const tree = mainLane(state).change?.judged ?? mainLane(state).head?.judged ?? "";
+  const passes = (check: string): boolean => verdictOf(state, tree, check)?.is === "pass";
+  const open = criteria.flatMap(({ checks }, at) => (checks.length > 0 && checks.every(passes) ? [] : [at + 1]));
+  const which = open.length === 0 ? "" : `; not yet: ${open.join(", ")}`;
+  return [`- acceptance criteria verified: ${criteria.length - open.length} of ${criteria.length}${which}`];
 }
 
 function touched({ touched: paths }: LaneState): string {

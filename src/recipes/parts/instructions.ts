@@ -18,7 +18,7 @@ function rules(state: RunState): string {
       : `After your turn pawl runs these itself, on a copy of your files:\n\n${checks}`;
   return `## Rules
 
-You work in a git repository, in a loop without a person watching. Work in small, complete steps. Do not commit, switch branches or change git settings: pawl commits for you. Do not weaken, skip or delete tests.
+You work in a git repository, in a loop without a person watching. Work in small, complete steps. Do not commit, switch branches or change git settings: pawl commits for you. ${testRule(state)}
 
 ${judge}
 
@@ -27,6 +27,16 @@ When, and only when, the goal is reached in full and verified, end your final me
 ${promiseTag(state.spec.claim.promise)}
 
 It is a claim, and it is checked. Do not write it otherwise. Where you have a tool of pawl named done, calling it says the same.`;
+}
+
+/** What judges is not the agent's to change: said before it tries. */
+function testRule({ spec: { protect } }: RunState): string {
+  const never = "Do not weaken, skip or delete tests.";
+  if (protect.tests.length === 0) return never;
+  const rest = "configuration of test runners and CI, and scripts that judge your work";
+  return protect.testChanges === "allow"
+    ? `${never} Where the goal asks for it tests may be changed; each change of one is shown to a person. What you change in ${rest} is undone.`
+    : `${never} What you change in existing tests, in ${rest} is undone; new tests, in files of their own, are welcome.`;
 }
 
 const reminder = (state: RunState): string =>

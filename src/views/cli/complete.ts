@@ -21,10 +21,12 @@ export async function completions(words: readonly string[]): Promise<string[]> {
   if (!isCommand(name)) return [];
   const command = await commandNamed(name, () => undefined);
   const [first] = rest;
-  if (command.commands.length === 0) return within(command, { words: rest, name, isSplit });
-  if (rest.length === 1) return starting([...command.commands.map((one) => one.name()), "--help"], first ?? "");
   const sub = command.commands.find((one) => one.name() === first);
-  return sub === undefined ? [] : within(sub, { words: rest.slice(1), name, isSplit });
+  if (sub !== undefined && rest.length > 1) return within(sub, { words: rest.slice(1), name, isSplit });
+  // Its own: a command may do something by itself and have subcommands.
+  const own = [...command.commands.map((one) => one.name()), ...flagsOf(command, [])];
+  if (command.commands.length > 0 && rest.length === 1) return starting(own, first ?? "");
+  return within(command, { words: rest, name, isSplit });
 }
 
 /** bash splits `--context=fresh` into three words. */
@@ -88,7 +90,9 @@ function positionals(command: Command, before: readonly string[]): number {
 }
 
 const takesRun = (command: Command): boolean =>
-  command.registeredArguments.some((argument) => argument.name() === "run" || /\[RUN\]/.test(argument.description));
+  command.registeredArguments.some(
+    (argument) => ["run", "runs"].includes(argument.name()) || /\[RUN\]/.test(argument.description),
+  );
 
 /** Of this repository first, the newest first; with or without the leading `r-`. */
 async function runs(word: string): Promise<string[]> {

@@ -9,7 +9,7 @@ const GROUPS: readonly (readonly [title: string, lines: readonly (readonly [name
     "Look",
     [
       ["status watch", "where a run is; follow it live"],
-      ["runs logs", "all runs; what the agent said and did"],
+      ["runs logs", "all runs, and cleaning; what the agent did"],
       ["show diff", "one iteration; what was changed"],
     ],
   ],

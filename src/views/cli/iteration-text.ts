@@ -1,7 +1,8 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
-import { claimWords, flaggedWords, outcomeWords, usageWords, verdictWords } from "../fact-words.ts";
+import { claimWords, flaggedWords, outcomeWords, protectedWords, usageWords, verdictWords } from "../fact-words.ts";
+import { criterionWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -24,7 +25,7 @@ export function overviewText(view: IterationView): string {
     `Iteration ${view.iteration} of ${view.run}${view.fence === null ? "" : `\n  ${fenceWords(view.fence, { tense: "then" })}`}`,
     view.criteria.length === 0
       ? ""
-      : `Acceptance criteria\n${indented(columns(view.criteria.map(({ n, text, is }) => [`${n}.`, is, short(text)])))}`,
+      : `Acceptance criteria\n${indented(columns(view.criteria.map((one) => [`${one.n}.`, short(one.text), short(criterionWords(one))])))}`,
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
@@ -34,7 +35,7 @@ export function overviewText(view: IterationView): string {
     }),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged), ...protectedWords(change)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,

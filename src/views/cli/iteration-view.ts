@@ -1,7 +1,7 @@
 /** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
-import { fenceOf } from "../../loop/state.ts";
+import { fenceOf, wholeSpec } from "../../loop/state.ts";
 import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 
@@ -45,16 +45,23 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
   const ends = new Map(ofType(facts, "turn-end").map((fact) => [fact.turn, fact]));
   const mine = <T extends { iteration: number }>(list: readonly T[]): T[] =>
     list.filter((fact) => fact.iteration === iteration);
+  const checks = mine(ofType(facts, "check-end"));
   return {
     v: 1,
     run,
     iteration,
     fence: facts[0]?.type === "run-start" ? fenceOf(facts[0].spec) : null,
-    criteria: facts[0]?.type === "run-start" ? criteriaOf(facts[0]) : [],
+    criteria:
+      facts[0]?.type === "run-start"
+        ? criteriaOf(
+            wholeSpec(facts[0].spec).criteria,
+            (name) => checks.findLast(({ check }) => check === name)?.verdict,
+          )
+        : [],
     turns: mine(ofType(facts, "turn-start")).map((start) => ({ start, end: ends.get(start.turn) ?? null })),
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
     tasks: mine(ofType(facts, "tasks-recorded")).findLast(({ by }) => by === "agent") ?? null,
-    checks: mine(ofType(facts, "check-end")),
+    checks,
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,
     accepted: mine(ofType(facts, "change-accepted")).at(-1) ?? null,

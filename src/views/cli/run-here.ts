@@ -55,7 +55,11 @@ export async function runHere(request: RunRequest): Promise<number> {
         process.stderr.write(
           `${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
         );
-      return await driveNew(place.planned, { ...request, state });
+      return await driveNew(place.planned, { ...request, state }).catch(async (error: unknown) => {
+        const { takeBack } = await import("../../compose/forget.ts");
+        if (await takeBack(state, spec, error)) await place.undo();
+        throw error;
+      });
     } finally {
       lock.release();
     }

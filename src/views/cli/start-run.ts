@@ -28,6 +28,7 @@ import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
 import { taskFile } from "./task-file.ts";
 import { refuseUnwritable } from "./state-place.ts";
+import { protectFor } from "../../compose/protect.ts";
 
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const SHOWN_PATHS = 3;
@@ -91,6 +92,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     branch,
     fence,
     hosts: fenceHosts(settings.network, settings["allow-host"]),
+    protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
     environment: freezeEnvironment(env, {
       add: settings.env,
@@ -215,10 +217,10 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 function refuseSecrets({ checks, hooks, agent }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
-  const check = checks.find(({ command }) => masked(command));
+  const check = checks.find(masked);
   const hook = hooks.find(({ command }) => masked(command));
   if (check === undefined && hook === undefined && !masked(agent.options)) return;
-  const where = check !== undefined ? "a check's command holds" : "a hook's command holds";
+  const where = check !== undefined ? "a check holds" : "a hook's command holds";
   throw new UsageError(
     `${check === undefined && hook === undefined ? "the agent's options hold" : where} a secret, which pawl never writes down`,
     {
@@ -231,7 +233,7 @@ function refuseMissingCommands({ checks, hooks, environment, workspace, run }: R
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
   const isMissing = ({ command }: { command: string }): boolean =>
     !commandExists(command, { env: checkEnv, cwd: workspace.path });
-  const missing = checks.filter(({ kind }) => kind === "command").find(isMissing);
+  const missing = checks.filter(({ kind }) => kind === "command" || kind === "metric").find(isMissing);
   const hook = hooks.find(isMissing);
   if (missing === undefined && hook !== undefined) {
     const command = oneLine(hook.command, { max: MAX_PATH_CHARS });

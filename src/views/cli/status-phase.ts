@@ -5,7 +5,7 @@ import { mainLane, type RunState } from "../../loop/state.ts";
 import { oneLine } from "../plain.ts";
 import { duration, moment } from "./format.ts";
 
-const MAX_REASON_CHARS = 160;
+const MAX_REASON_CHARS = 300;
 
 export type Phase =
   | { is: "ended"; outcome: Outcome }

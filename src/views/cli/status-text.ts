@@ -1,5 +1,6 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
+import { criterionWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -13,16 +14,25 @@ const MAX_GOAL_CHARS = 200;
 const MAX_CELL_CHARS = 60;
 const SHORT_OID_CHARS = 10;
 const MAX_SUSPICIONS = 10;
+const MAX_WARNING_CHARS = 300;
 
 export function statusText(view: StatusView): string {
   const sections = [
     statusHead(view),
     section(
       "Criteria",
-      view.criteria.map(({ n, text, is }) => [`${n}.`, is, oneLine(text, { max: MAX_GOAL_CHARS })]),
+      view.criteria.map((one) => [
+        `${one.n}.`,
+        oneLine(one.text, { max: MAX_GOAL_CHARS }),
+        oneLine(criterionWords(one), { max: MAX_GOAL_CHARS }),
+      ]),
     ),
     section("Last iterations", view.recent.map(iterationCells)),
     section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),
+    section(
+      "Warnings",
+      view.warnings.map((text) => [oneLine(text, { max: MAX_WARNING_CHARS })]),
+    ),
     section("Struggle", struggleRows(view)),
     section("Directives", view.directives.map(directiveCells)),
     questions(view),

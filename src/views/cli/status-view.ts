@@ -2,7 +2,7 @@
 import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
 import { answerable } from "../../loop/questions.ts";
-import { mainLane, type IterationRecord, type RunState } from "../../loop/state.ts";
+import { mainLane, verdictOf, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
@@ -46,6 +46,8 @@ export interface StatusView {
   branch: string | null;
   lastCommit: string | null;
   conflict: string | null;
+  /** What must be known beside the outcome: work that was not delivered, commits that nobody judged. */
+  warnings: string[];
   questions: (Asked & { leftMs: number | null; answer: string })[];
   /** In tasks mode. */
   tasks: TasksView | null;
@@ -82,7 +84,9 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       check: name,
       is: judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
-    criteria: criteriaOf(state),
+    criteria: criteriaOf(state.spec.criteria, (check) =>
+      verdictOf(state, lane.change?.judged ?? lane.head?.judged ?? "", check),
+    ),
     directives: directiveViews(state, { queued, all: false }),
     recent: state.recent,
     struggle: {
@@ -100,6 +104,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
+    warnings: state.endWarnings ?? [],
     questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
       const { question, kind, text, options, turn } = open;
       const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));

@@ -38,6 +38,12 @@ function look(news: readonly NewFact[], { laterMs = 0, driven = true, limits = {
 }
 
 describe("status", () => {
+  it("of a run that has ended has what was to be known beside the outcome", () => {
+    const outcome = { is: "verified" as const, rule: "r", reason: "r" };
+    const view = look([...laneReady(), { type: "run-end", outcome, warnings: ["a.txt was changed late"] }]);
+    expect(statusText(view)).toContain("Warnings\n  a.txt was changed late");
+  });
+
   it("shows the last five iterations, and what is left of every limit", () => {
     const view = look([...laneReady(), ...[1, 2, 3, 4, 5, 6, 7].flatMap(red)]);
     expect(view.recent.map(({ n }) => n)).toEqual([3, 4, 5, 6, 7]);

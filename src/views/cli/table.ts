@@ -19,7 +19,7 @@ export const COMMANDS = {
   },
   watch: { summary: "follow a run live, from any terminal", load: () => import("./commands/watch.ts") },
   status: { summary: "where a run is", load: () => import("./commands/status.ts") },
-  runs: { summary: "all runs", load: () => import("./commands/runs.ts") },
+  runs: { summary: "all runs; clear what old ones keep", load: () => import("./commands/runs.ts") },
   logs: { summary: "what the agent said and did, and the facts", load: () => import("./commands/logs.ts") },
   show: { summary: "one iteration: prompt, verdicts, decision, diff", load: () => import("./commands/show.ts") },
   diff: { summary: "what a run changed", load: () => import("./commands/diff.ts") },

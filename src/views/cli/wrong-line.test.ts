@@ -72,6 +72,13 @@ describe("a complaint of the parser", () => {
     );
   });
 
+  it("about words that are missing names them as the usage does", () => {
+    const missing = "error: missing required argument 'words'";
+    expect(said("missingArgument", missing, { command: "memory show", usage: "[RUN] ID" })).toBe(
+      "`pawl memory show` needs more words: ID: pawl memory show [RUN] ID",
+    );
+  });
+
   it("about other words says how the command is called", () => {
     expect(said("excessArguments", "error: too many arguments.")).toMatch(/^too many words: "b c": pawl run "goal"/);
     const config = { command: "config", subcommands: ["show", "schema"] };

@@ -204,7 +204,9 @@ export function explained({ code, message }: WrongLine, around: Around): UsageEr
       });
     }
     case "commander.missingArgument":
-      return new UsageError(`something is missing: ${word}`, { hint: `pawl ${around.command} ${around.usage}` });
+      return new UsageError(`\`pawl ${around.command}\` needs more words: ${missingWords(word, around)}`, {
+        hint: `pawl ${around.command} ${around.usage}`,
+      });
     case "commander.excessArguments":
       return new UsageError(`too many words: ${quoted(around.stray.join(" "))}`, {
         hint: `pawl ${around.command} ${around.usage}; put a text of several words in quotes`,
@@ -226,6 +228,12 @@ export function explained({ code, message }: WrongLine, around: Around): UsageEr
     default:
       return new UsageError(message.replace(/^error: /, "").split("\n")[0] ?? message, { hint: help });
   }
+}
+
+/** What must be there of the usage; an argument that takes all of the line has no name of its own. */
+function missingWords(argument: string, { usage }: Around): string {
+  const needed = usage.replaceAll(/\[[^\]]*\]/g, "").trim();
+  return needed === "" ? argument : needed;
 }
 
 function flagHint(flag: string, { command, flags }: Around): string | undefined {

@@ -66,6 +66,8 @@ interface Driven extends DriveParts {
   agent: Agent | undefined;
   checks: readonly OwnCheck[];
   reopen?: { limits: Limits; model?: string };
+  /** Called first when it broke. */
+  broken?: (error: unknown) => Promise<void>;
   /** Called once the driving is over, whatever came of it. */
   release: () => void;
 }
@@ -79,10 +81,15 @@ export function driveInProgram(driven: Driven): RunHandle {
   const keep = (latest: RunState): void => {
     now = latest;
   };
-  const outcome = driveOn(driven, keep).finally(() => {
-    isOver = true;
-    driven.release();
-  });
+  const outcome = driveOn(driven, keep)
+    .catch(async (error: unknown) => {
+      await driven.broken?.(error);
+      throw error;
+    })
+    .finally(() => {
+      isOver = true;
+      driven.release();
+    });
   const lastSeq = outcome.then(
     () => now.seq,
     () => now.seq,

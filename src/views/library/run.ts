@@ -1,4 +1,5 @@
 /** `run` of the library: the same as `pawl run`, in the hands of a program. */
+import type { CheckGiven } from "../../config/settings/checks.ts";
 import { openDriverState, type Environment } from "../../compose.ts";
 import { UsageError } from "../../errors.ts";
 import { fold } from "../../loop/fold.ts";
@@ -12,8 +13,8 @@ import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";
 import { toFlags, type RunSettings } from "./settings.ts";
 
-/** `"npm test"`, `"tests=npm test"`, or with everything said. */
-export type CommandCheck = string | { run: string; name?: string; timeout?: string | number; required?: boolean };
+/** `"npm test"`, `"tests=npm test"`, or as an entry of `checks` in pawl.yaml: `{ requires: … }`, `{ judge: … }`, … */
+export type CheckSetting = CheckGiven;
 
 export interface RunOptions extends RunSettings, DriveParts {
   goal: string;
@@ -21,7 +22,7 @@ export interface RunOptions extends RunSettings, DriveParts {
   cwd?: string;
   /** An agent pawl knows by name (`"claude"`), or an object of your own. */
   agent?: string | Agent;
-  checks?: readonly (CommandCheck | OwnCheck)[];
+  checks?: readonly (CheckSetting | OwnCheck)[];
   /** True: in a worktree of its own, called after the run; a text: called that. */
   worktree?: string | true;
   /** True: `pawl.yaml`, the user's settings and PAWL_… variables count, under what is given here. */
@@ -77,7 +78,12 @@ export async function run(options: RunOptions): Promise<RunHandle> {
         lock.release();
         state.close();
       };
+      const broken = async (error: unknown): Promise<void> => {
+        const { takeBack } = await import("../../compose/forget.ts");
+        if (await takeBack(state, spec, error)) await place.undo();
+      };
       const parts = {
+        broken,
         ...(onIteration === undefined ? {} : { onIteration }),
         ...(onFact === undefined ? {} : { onFact }),
         ...(signal === undefined ? {} : { signal }),
@@ -104,7 +110,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
 }
 
 /** As `pawl.yaml` has it; that a check is the program's own is noted by its name. */
-function settingOf(check: CommandCheck | OwnCheck): CommandCheck {
+function settingOf(check: CheckSetting | OwnCheck): CheckSetting {
   if (!isOwnCheck(check)) return check;
   const { name, about, required, timeout } = check;
   return {

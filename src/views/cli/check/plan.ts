@@ -1,6 +1,7 @@
 /** From the words of `pawl check` to the specification of what would judge a run that began here now. Changes nothing. */
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../../compose/fence.ts";
 import { freezeEnvironment } from "../../../compose/environment.ts";
+import { protectFor } from "../../../compose/protect.ts";
 import type { Environment } from "../../../compose.ts";
 import { resolveSettings, type Resolved } from "../../../config.ts";
 import { toRunSpec } from "../../../config/run-spec.ts";
@@ -18,7 +19,7 @@ import { refuseUnwritable } from "../state-place.ts";
 
 const GOAL = "the tree as it is now";
 /** Beside those of the fence. */
-const ABOUT_CHECKS: ReadonlySet<string> = new Set(["checks", "check-timeout", "setup", "setup-timeout", "env", "home"]);
+const ABOUT_CHECKS: ReadonlySet<string> = new Set(["checks", "check-timeout", "setup", "env", "home"]);
 
 /** Settings that decide how a tree is judged. */
 export const CHECK_SETTINGS: readonly SettingName[] = SETTING_NAMES.filter((name) => {
@@ -56,6 +57,7 @@ export async function planCheck({ names, flags, env, cwd }: Asked): Promise<Plan
     branch: undefined,
     fence: await fenceKind(settings.fence),
     hosts: fenceHosts(settings.network, settings["allow-host"]),
+    protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,

@@ -29,14 +29,19 @@ function given(words: readonly string[]): { asked: string | undefined; question:
   const [first, ...rest] = words;
   if (first !== undefined && QUESTION.test(first))
     return { asked: undefined, question: first.toLowerCase(), text: rest.join(" ").trim() };
+  // Nearly a question, and no run begins so.
+  if (first !== undefined && /^q\d/i.test(first)) throw noQuestion(first, undefined);
   const [question, ...text] = rest;
   if (question !== undefined && !QUESTION.test(question)) {
-    throw new UsageError(`${JSON.stringify(question)} is not the name of a question`, {
-      hint: `they are called q1, q2, …; \`pawl answer${first === undefined ? "" : ` ${first}`}\` lists them`,
-    });
+    throw noQuestion(question, first);
   }
   return { asked: first, question: question?.toLowerCase(), text: text.join(" ").trim() };
 }
+
+const noQuestion = (word: string, run: string | undefined): UsageError =>
+  new UsageError(`${JSON.stringify(word)} is not the name of a question`, {
+    hint: `they are called q1, q2, …; \`pawl answer${run === undefined ? "" : ` ${run}`}\` lists them`,
+  });
 
 function answer(
   { folded, driven }: { folded: RunState; driven: boolean },

@@ -17,7 +17,12 @@ _pawl() {
   found=(\${found:#})
   if (( \${#found} )); then compadd -a found; else _files; fi
 }
-if [ "$funcstack[1]" = "_pawl" ]; then _pawl "$@"; else compdef _pawl pawl; fi`;
+if [ "$funcstack[1]" = "_pawl" ]; then
+  _pawl "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+  compdef _pawl pawl
+fi`;
 
 const FISH = `function __pawl_complete
     set -l words (commandline -opc)
@@ -56,6 +61,6 @@ Put one of these lines where your shell reads its settings.
 
 Examples:
   source <(pawl completion bash)          # ~/.bashrc
-  source <(pawl completion zsh)           # ~/.zshrc, after compinit
+  source <(pawl completion zsh)           # ~/.zshrc
   pawl completion fish | source           # ~/.config/fish/config.fish
 `;

@@ -6,7 +6,7 @@ import { MAIN_LANE } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
 import type { RunRow } from "../../../ports.ts";
 import { lockWorkspace } from "../../../workspace/lock.ts";
-import { listSnapshots, restoreRun, type At, type Kept } from "../../../workspace/runs.ts";
+import { listSnapshots, NAMED, restoreRun, type At, type Kept } from "../../../workspace/runs.ts";
 import { columns } from "../format.ts";
 import { note, print } from "../output.ts";
 import { readRun, withRun, type Read } from "../reading.ts";
@@ -20,7 +20,7 @@ interface Options {
 export function configure(command: Command, exit: (code: number) => void): void {
   command
     .argument("[run]", "a run or the beginning of its name; without it the newest of this repository")
-    .option("--at <where>", "a snapshot's number, salvage/NAME or lost/NAME")
+    .option("--at <where>", "a snapshot's number, salvage/NAME, protected/NAME or lost/NAME")
     .option("--branch <name>", "make this branch at it instead; no file changes")
     .option("--list", "what can be put back")
     .addHelpText("after", EXAMPLES)
@@ -46,8 +46,9 @@ function whereOf(text: string | undefined): At {
   });
 }
 
-function isNamed(text: string): text is `salvage/${string}` | `lost/${string}` {
-  return /^(salvage|lost)\/[\w.-]+$/.test(text) && !text.includes("..");
+function isNamed(text: string): text is Exclude<At, number> {
+  const [kind = "", name = "", ...more] = text.split("/");
+  return NAMED.some((one) => one === kind) && more.length === 0 && /^[\w.-]+$/.test(name) && !name.includes("..");
 }
 
 async function restore(read: Read, { at, branch }: { at: At; branch: string | undefined }): Promise<void> {
@@ -88,4 +89,5 @@ Examples:
   pawl restore --list
   pawl restore r-20261115-k3f --at 3
   pawl restore --at salvage/0 --branch rescued
+  pawl restore --at protected/2 --branch their-tests
 `;

@@ -1,7 +1,7 @@
 /** What a reviewer wants to know beside the checks: is the record whole, and is what was delivered what was judged. */
 import type { Environment } from "../../../compose.ts";
 import { TerminalError, UsageError } from "../../../errors.ts";
-import type { Evidence, Fact, Verdict } from "../../../events.ts";
+import type { Evidence, Fact, PathChange, Verdict } from "../../../events.ts";
 import { MAIN_LANE } from "../../../loop/state.ts";
 import type { Blobs } from "../../../ports.ts";
 import { VERSION } from "../../../version.ts";
@@ -149,12 +149,17 @@ export function noticedFindings({ verdicts, change, tree, baselines }: Record): 
   const evidence = verdicts
     .filter((one) => one.tree === tree)
     .flatMap(({ check, verdict }) => told(check.name, verdict));
-  const undone = (change?.protected ?? []).map(({ path, how }) => `${path} (${how})`);
+  const paths = (changes: readonly PathChange[] = []): string[] => changes.map(({ path, how }) => `${path} (${how})`);
+  const undone = paths(change?.protected);
+  const tests = paths(change?.testsChanged);
+  const followed = paths(change?.followed);
   const red = [...baselines].filter(([, { is }]) => is === "fail" || is === "flaky").map(([name]) => name);
   return [
     ...(undone.length === 0
       ? []
       : [note("noticed", `undone because it is protected: ${few(undone)}; kept as ${change?.kept ?? "nothing"}`)]),
+    ...(tests.length === 0 ? [] : [note("noticed", `judged in a new form, as was allowed: ${few(tests)}`)]),
+    ...(followed.length === 0 ? [] : [note("noticed", `protected, and changed between turns: ${few(followed)}`)]),
     ...(change?.flagged === undefined || change.flagged.length === 0
       ? []
       : [note("noticed", `programs on your machine act on: ${few(change.flagged)}`)]),

@@ -1,0 +1,127 @@
+/**
+ * What a report says, before and after its names are made stable. A parser only reads: it yields raw tests, and
+ * everything that decides about an id (paths, addresses, doubles, bounds) happens here, once for all runners.
+ */
+import { createHash } from "node:crypto";
+import type { Failure } from "../../events.ts";
+import { HEX } from "../normalise.ts";
+import { plain } from "../tail.ts";
+import { detailsOf } from "./details.ts";
+import { relativeTo, type Places } from "./places.ts";
+
+export type TestStatus = "pass" | "fail" | "skip";
+
+/** As a runner has it. Without names it is the file itself: it could not be loaded, or is a test as a whole. */
+export interface RawTest {
+  file?: string | undefined;
+  names: readonly string[];
+  status: TestStatus;
+  /** Between the parts of its id; ` > ` where the runner has no way of its own. */
+  joint?: string;
+  /** What was said of its failure: message, values and stack, as far as there are any. */
+  said?: string | undefined;
+  line?: number | undefined;
+  expected?: string | undefined;
+  actual?: string | undefined;
+  /** Failed outside any test: counted as a failure, but no id that has to come back. */
+  broken?: boolean;
+}
+
+export interface TestReport {
+  /** By id; every test once. */
+  tests: ReadonlyMap<string, TestStatus>;
+  failures: Failure[];
+}
+
+/** More tests than this are no report that can be held against another; the rest is not kept. */
+export const MAX_TESTS = 200_000;
+const MAX_FAILURES = 200;
+const MAX_NAME_CHARS = 2_000;
+const MAX_ID_CHARS = 195;
+const JOINT = " > ";
+
+export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
+  const tests = new Map<string, TestStatus>();
+  const times = new Map<string, number>();
+  const failures = new Map<string, Failure>();
+  for (const test of raw) {
+    if (tests.size >= MAX_TESTS) break;
+    const name = idOf(test, places);
+    if (name === "") continue;
+    const n = (times.get(name) ?? 0) + 1;
+    times.set(name, n);
+    // Two tests of one name are two: one of them must not vanish behind the other.
+    const id = bounded(n === 1 ? name : `${name} (${n})`);
+    if (test.broken !== true) tests.set(id, test.status);
+    if (test.status === "fail" && failures.size < MAX_FAILURES) failures.set(id, failureOf(id, test, places));
+  }
+  return { tests, failures: withoutParents(failures) };
+}
+
+/** A test that failed because one inside it did says nothing of its own. */
+function withoutParents(failures: ReadonlyMap<string, Failure>): Failure[] {
+  const parents = new Set(
+    [...failures.keys()].flatMap((id) => [...id.matchAll(/ > |\//g)].map(({ index }) => id.slice(0, index))),
+  );
+  const own = [...failures].filter(([id]) => !parents.has(id));
+  return own.map(([, failure]) => failure);
+}
+
+/** Of several reports of one command. An id that two of them have is failed where one says so. */
+export function merged(reports: readonly TestReport[]): TestReport | undefined {
+  const [first, ...rest] = reports;
+  if (first === undefined || rest.length === 0) return first;
+  const tests = new Map(first.tests);
+  for (const { tests: more } of rest) {
+    for (const [id, status] of more) {
+      const known = tests.get(id);
+      if (known === undefined ? tests.size < MAX_TESTS : RANK[status] > RANK[known]) tests.set(id, status);
+    }
+  }
+  const failures = new Map(reports.flatMap((one) => one.failures).map((one) => [one.fingerprint, one]));
+  return { tests, failures: [...failures.values()].slice(0, MAX_FAILURES) };
+}
+
+const RANK: Readonly<Record<TestStatus, number>> = { skip: 0, pass: 1, fail: 2 };
+
+/** The same for the same test wherever the tree lies and whenever it runs. */
+function idOf({ file, names, joint = JOINT }: RawTest, places: Places): string {
+  const parts = [file === undefined ? "" : relativeTo(file, places), ...names.map((name) => stableName(name, places))];
+  return parts.filter((part) => part !== "").join(joint);
+}
+
+/** Numbers stay: "answers 404" is not "answers 500". */
+function stableName(name: string, places: Places): string {
+  return places.roots
+    .reduce((text, root) => text.replaceAll(`${root}/`, ""), plain(name.slice(0, MAX_NAME_CHARS)))
+    .replaceAll(TEMPORARY, "<tmp>/")
+    .replaceAll(HEX, "<hex>")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** Folders with names that are new every time. */
+const TEMPORARY = /(?:\/private)?\/(?:var\/folders|var\/tmp|tmp)\/(?:[^\s/:'"()]+\/)*/g;
+
+function failureOf(id: string, test: RawTest, places: Places): Failure {
+  const { message, file, line, ...rest } = detailsOf(test.said ?? "", {
+    places,
+    file: test.file === undefined ? undefined : relativeTo(test.file, places),
+  });
+  const at = test.line ?? line;
+  const given = { expected: test.expected, actual: test.actual };
+  return {
+    fingerprint: `test:${id}`,
+    message: message === "" ? `${id} failed` : message,
+    ...(file === undefined ? {} : { file }),
+    ...(at === undefined ? {} : { line: at }),
+    ...rest,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function bounded(id: string): string {
+  if (id.length <= MAX_ID_CHARS) return id;
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, 16);
+  return `${id.slice(0, MAX_ID_CHARS - hash.length - 1)}~${hash}`;
+}

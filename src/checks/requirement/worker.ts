@@ -1,0 +1,7 @@
+/** Tries a requirement on a text beside the main thread, where it can be ended in the middle of a pattern. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { Requirement } from "../../spec.ts";
+import { unmet } from "./unmet.ts";
+
+const { requirement, text } = workerData as { requirement: Requirement; text: string };
+parentPort?.postMessage(unmet(requirement, text));

@@ -1,0 +1,127 @@
+/**
+ * Asks test runners for a report without changing the command or what it prints: by environment variables that they, or
+ * the Node they run in, read. Every judgement has a folder of its own, outside the tree and with a name nobody can
+ * guess, which holds the listeners and what they write.
+ */
+import { randomUUID } from "node:crypto";
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makePrivateDir } from "../../platform/files.ts";
+import { readReports } from "./read.ts";
+
+/** Copied for every judgement: what a check does to its copies, no later one meets. */
+const FILES = [
+  "preload.cjs",
+  "write-report.cjs",
+  "vitest-report.mjs",
+  "jest-results.cjs",
+  "mocha-report.cjs",
+  "node-report.cjs",
+  "playwright-report.cjs",
+];
+/** What the variables' own readers split or expand. */
+const PLAIN_PATH = /^[\w@%+=:,./-]+$/;
+const OUT = "out";
+const STAMP = "stamp";
+
+/** Written into the tree by tools that cannot be told another place, by the file that says they are used. */
+const IN_TREE: Readonly<Record<string, readonly string[]>> = {
+  "pom.xml": ["**/target/surefire-reports/TEST-*.xml", "**/target/failsafe-reports/TEST-*.xml"],
+  "build.gradle": ["**/build/test-results/**/TEST-*.xml"],
+  "build.gradle.kts": ["**/build/test-results/**/TEST-*.xml"],
+};
+
+export interface ReportPlace {
+  /** On this machine. */
+  folder: string;
+  /** The same, as the command sees it. */
+  at: string;
+}
+
+export interface Asked {
+  environment: Readonly<Record<string, string>>;
+  /** The words of a shell that runs the command and then takes the reports out of the tree; else only the command. */
+  shellWords(command: string): string[];
+  /** Texts of the reports, once nothing of the command runs any more. */
+  read(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+interface About {
+  environment: Readonly<Record<string, string>>;
+  tree: string;
+  /** Globs of the person's. */
+  reports?: readonly string[] | undefined;
+  shellName: string;
+}
+
+export function askRunners(
+  place: ReportPlace | undefined,
+  { environment, tree, reports = [], shellName }: About,
+): Asked {
+  const alone = (command: string): string[] => ["-c", command, shellName];
+  if (place === undefined || !PLAIN_PATH.test(place.at))
+    return { environment: {}, shellWords: alone, read: async () => [], close: async () => {} };
+  const name = randomUUID();
+  const folder = join(place.folder, name);
+  makePrivateDir(place.folder);
+  // A check may have closed it for those after it.
+  chmodSync(place.folder, constants.S_IRWXU);
+  makePrivateDir(folder);
+  mkdirSync(join(folder, OUT));
+  for (const file of FILES) copyFileSync(new URL(file, import.meta.url), join(folder, file));
+  writeFileSync(join(folder, STAMP), "");
+  const inside = join(place.at, name);
+  const globs = [
+    ...reports,
+    ...Object.entries(IN_TREE).flatMap(([file, paths]) => (existsSync(join(tree, file)) ? paths : [])),
+  ];
+  const withOwn = (variable: string, words: string): string => [environment[variable] ?? "", words].join(" ").trim();
+  return {
+    environment: {
+      NODE_OPTIONS: withOwn("NODE_OPTIONS", `--require=${inside}/preload.cjs`),
+      // xunit1 is the one that names the file.
+      PYTEST_ADDOPTS: withOwn("PYTEST_ADDOPTS", `--junitxml=${inside}/${OUT}/pytest.xml -o junit_family=xunit1`),
+      GOFLAGS: withOwn("GOFLAGS", "-v"),
+      PW_TEST_REPORTER: environment["PW_TEST_REPORTER"] ?? `${inside}/playwright-report.cjs`,
+    },
+    shellWords: (command) =>
+      globs.length === 0
+        ? alone(command)
+        : [
+            "-c",
+            COLLECT,
+            "pawl-collect",
+            command,
+            shellName,
+            `${inside}/${STAMP}`,
+            `${inside}/${OUT}`,
+            ...findWords(globs),
+          ],
+    read: () => readReports(join(folder, OUT)),
+    // What a check has closed stays until the run's folder goes.
+    close: () => rm(folder, { recursive: true, force: true }).catch(() => undefined),
+  };
+}
+
+const MAX_COLLECTED = 500;
+const MAX_COLLECTED_KIB = 32 * 1024;
+/**
+ * Inside the fence, where the tree is as the command left it. Only what it wrote: a report that lay there before may be
+ * anybody's. `$1` command, `$2` name of its shell, `$3` file made before it ran, `$4` where to, then words of find.
+ */
+const COLLECT = `
+/bin/sh -c "$1" "$2"; code=$?
+stamp=$3 out=$4; shift 4
+find . -type f -newer "$stamp" -size -${MAX_COLLECTED_KIB}k \\( "$@" \\) 2>/dev/null | head -n ${MAX_COLLECTED} |
+  while IFS= read -r file; do n=$((n+1)); cp "$file" "$out/tree-$n" 2>/dev/null; done
+exit $code`;
+
+/** find's \`*\` goes over folders too. */
+function findWords(globs: readonly string[]): string[] {
+  return globs.flatMap((glob, n) => {
+    const pattern = `./${glob.replace(/^\.?\//, "").replaceAll(/\*\*\/?/g, "*")}`;
+    return [...(n === 0 ? [] : ["-o"]), "-path", pattern];
+  });
+}

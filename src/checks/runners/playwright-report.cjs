@@ -1,0 +1,26 @@
+"use strict";
+/* A reporter of playwright, which it takes beside those of its configuration (PW_TEST_REPORTER). */
+const { failureOf, writeReport } = require("./write-report.cjs");
+
+const STATUS = { expected: "passed", unexpected: "failed", skipped: "skipped", flaky: "failed" };
+
+module.exports = class Report {
+  onBegin(config, suite) {
+    this.suite = suite;
+  }
+
+  onEnd() {
+    const tests = this.suite.allTests().map((test) => {
+      const [, project, , ...names] = test.titlePath();
+      const status = STATUS[test.outcome()] || "skipped";
+      const error = test.results.map((result) => result.error).find((found) => found !== undefined);
+      const named = project ? [project, ...names] : names;
+      return { file: test.location.file, names: named, status, ...(status === "failed" ? failureOf(error) : {}) };
+    });
+    writeReport("playwright", tests);
+  }
+
+  printsToStdio() {
+    return false;
+  }
+};

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { globMatcher } from "../../platform/glob.ts";
+import { detectProtect, type Asked } from "./detect.ts";
+
+interface Given extends Partial<Asked> {
+  files?: Readonly<Record<string, string>>;
+}
+
+function detected({ files = {}, ...asked }: Given) {
+  const project = {
+    names: new Set(Object.keys(files).map((path) => path.split("/")[0] ?? "")),
+    read: (path: string): string | undefined => files[path],
+  };
+  return detectProtect(project, {
+    commands: [],
+    protect: [],
+    unprotect: [],
+    allowTestChanges: false,
+    pathFolders: [],
+    ...asked,
+  });
+}
+const isTest = (path: string): boolean => globMatcher(detected({}).tests)(path);
+const isConfig = (path: string, given: Given = {}): boolean => globMatcher(detected(given).config)(path);
+
+describe("tests of the common layouts", () => {
+  it.each([
+    ["src/sum.test.ts", "vitest"],
+    ["packages/a/src/__tests__/sum.js", "jest"],
+    ["src/__snapshots__/sum.test.ts.snap", "vitest"],
+    ["test/sum.js", "mocha"],
+    ["sum-test.mjs", "node:test"],
+    ["test-sum.js", "node:test"],
+    ["test.cjs", "node:test"],
+    ["e2e/login.spec.ts", "playwright"],
+    ["tests/test_sum.py", "pytest"],
+    ["src/pkg/test_sum.py", "pytest"],
+    ["sum_test.py", "pytest"],
+    ["app/tests.py", "unittest"],
+    ["sum/sum_test.go", "go"],
+    ["sum/testdata/in.txt", "go"],
+    ["tests/cli.rs", "cargo"],
+    ["src/parser/tests.rs", "cargo"],
+    ["src/test/java/org/SumTest.java", "maven"],
+    ["app/src/androidTest/X.kt", "gradle"],
+    ["spec/models/user_spec.rb", "rspec"],
+    ["Test/Sum.js", "case"],
+  ])("%s (%s)", (path) => expect(isTest(path)).toBe(true));
+
+  it.each(["src/contest.ts", "latest.js", "src/attest/sum.py", "spec/openapi.yaml", "testing.md", "src/sum.go"])(
+    "are not %s",
+    (path) => expect(isTest(path)).toBe(false),
+  );
+});
+
+describe("configuration that judges", () => {
+  it.each([
+    "conftest.py",
+    "tests/unit/conftest.py",
+    "sitecustomize.py",
+    "x/evil.pth",
+    ".npmrc",
+    ".mocharc.json",
+    "jest.config.ts",
+    "jest.setup.js",
+    "vitest.workspace.ts",
+    "vitest.e2e.config.ts",
+    "src/setupTests.ts",
+    "pytest.ini",
+    "tox.ini",
+    ".github/workflows/ci.yml",
+    ".gitlab-ci.yml",
+    "node_modules/vitest/index.js",
+    ".venv/bin/pytest",
+    "tests/__pycache__/test_a.cpython-312.pyc",
+    "a.egg-info/entry_points.txt",
+    "pytest.py",
+    "unittest/__init__.py",
+    "tests/os.py",
+    ".cargo/config.toml",
+    "pawl.yaml",
+    "packages/vitest/package.json",
+  ])("is %s, whatever the checks", (path) => expect(isConfig(path)).toBe(true));
+
+  it.each(["vite.config.ts", "tsconfig.json", "eslint.config.js", "Makefile", "src/os.py", "vendor/x.go", "types.ts"])(
+    "is not %s without a check that uses it",
+    (path) => expect(isConfig(path)).toBe(false),
+  );
+
+  it.each<[string, string, Given]>([
+    ["vite.config.ts", "npm test", { files: { "package.json": '{"scripts":{"test":"vitest run"}}' } }],
+    ["tsconfig.build.json", "npx tsc --noEmit", {}],
+    [
+      "eslint.config.js",
+      "pnpm run check",
+      { files: { "package.json": '{"scripts":{"check":"npm run lint","lint":"eslint ."}}' } },
+    ],
+    ["Makefile", "make test", {}],
+    ["GNUmakefile", "make test", {}],
+    ["ruff.toml", "make check", { files: { Makefile: "check:\n\truff check .\n" } }],
+    ["check.sh", "sh check.sh", { files: { "check.sh": "true" } }],
+    ["scripts/judge", "scripts/judge --all", { files: { "scripts/judge": "#!/bin/sh" } }],
+    ["ci/verify.mjs", "node ci/verify.mjs", { files: { "ci/verify.mjs": "1" } }],
+    ["lib/check-all.sh", "./all.sh", { files: { "all.sh": "set -e\n./lib/check-all.sh\n", "lib/check-all.sh": "x" } }],
+    ["vendor/github.com/x/x.go", "go test ./...", { files: { "go.mod": "" } }],
+    ["docs/rules.md", "true", { protect: ["docs/"] }],
+    ["bin/node", "npm test", { pathFolders: ["bin"] }],
+  ])("is %s for the check %s", (path, command, given) => {
+    expect(isConfig(path, { ...given, commands: [command] })).toBe(true);
+  });
+
+  it("is not the product, where a check runs it", () => {
+    const files = { "src/main.js": "1", "all.sh": "./tool --self\n", tool: "x", "answer.txt": "1" };
+    const commands = ["node src/main.js --self", "sh all.sh", "grep -q 1 answer.txt", "cat src/main.js"];
+    expect(["src/main.js", "tool", "answer.txt"].filter((path) => isConfig(path, { files, commands }))).toEqual([]);
+    expect(isConfig("types.py", { files: { "types.py": "" } })).toBe(false);
+  });
+});
+
+it("protects scripts and runner keys, and sections of Python's and Cargo's files", () => {
+  const { keys } = detected({ commands: ["ruff check", "npx eslint ."] });
+  expect(keys["**/package.json"]).toEqual(
+    expect.arrayContaining(["scripts", "jest", "devDependencies", "eslintConfig"]),
+  );
+  expect(Object.values(keys).flat()).toEqual(expect.arrayContaining(["tool.pytest*", "tool.ruff*", "test"]));
+  expect(detected({}).keys["**/package.json"]).not.toContain("eslintConfig");
+});
+
+it("leaves out what a person says", () => {
+  const { except, testChanges } = detected({ unprotect: [".github/workflows/"], allowTestChanges: true });
+  expect({ except, testChanges }).toEqual({ except: [".github/workflows"], testChanges: "allow" });
+});

@@ -1,0 +1,63 @@
+/** From what a repository looks like and what its checks run to what an agent may not change there. Pure. */
+import { spelledOut } from "../../platform/glob.ts";
+import type { ProtectSpec } from "../../spec.ts";
+import { whatJudges, type Project } from "./commands.ts";
+import {
+  CARGO_SECTIONS,
+  CONFIG,
+  MANIFEST_KEYS,
+  NODE_SHADOWS,
+  PROGRAMS,
+  PYTHON_SECTIONS,
+  PYTHON_SHADOWS,
+  TESTS,
+  TOOLS,
+} from "./layouts.ts";
+
+export interface Asked {
+  /** Commands of the checks. */
+  commands: readonly string[];
+  protect: readonly string[];
+  unprotect: readonly string[];
+  allowTestChanges: boolean;
+  /** Folders of the repository that are on PATH, relative; "" is the top. */
+  pathFolders: readonly string[];
+}
+
+export function detectProtect(project: Project, asked: Asked): ProtectSpec {
+  const judging = whatJudges(asked.commands, project);
+  const used = TOOLS.filter(({ word }) => word.test(judging.text));
+  const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
+  return {
+    tests: [...TESTS],
+    config: [
+      ...CONFIG,
+      ...used.flatMap(({ files }) => files),
+      ...judging.files,
+      ...shadows(project),
+      ...asked.pathFolders.map(hidden),
+      ...asked.protect.map(spelledOut),
+    ],
+    keys: {
+      "**/package.json": [...MANIFEST_KEYS, ...used.flatMap((tool) => tool.keys ?? [])],
+      "**/deno.json": ["tasks", "test"],
+      "**/{pyproject.toml,setup.cfg}": sections,
+      "**/Cargo.toml": [...CARGO_SECTIONS],
+    },
+    except: asked.unprotect.map(spelledOut),
+    testChanges: asked.allowTestChanges ? "allow" : "undo",
+  };
+}
+
+/** What the base has of these names is the product's own. */
+function shadows({ names }: Project): string[] {
+  const isThere = (name: string): boolean => [name, `${name}.py`].some((one) => names.has(one));
+  const python = PYTHON_SHADOWS.filter((name) => !isThere(name));
+  return [
+    `{,{test,tests}/**/}{${python.join(",")}}{.py,.*.so,.so,/__init__.py}`,
+    `**/{packages,apps,libs,modules}/{${NODE_SHADOWS.join(",")}}/package.json`,
+    ...(names.has("go.mod") ? ["vendor", "go.work", "go.work.sum"] : []),
+  ];
+}
+
+const hidden = (folder: string): string => `${folder === "" ? "" : `${folder}/`}{${PROGRAMS.join(",")}}`;

@@ -1,0 +1,168 @@
+/**
+ * What judges the work in the common layouts, as patterns (platform/glob.ts): tests, configuration of runners and of CI,
+ * and what would act in a runner's place. Patterns of folders mean everything below, and a link of that name.
+ */
+
+const JS = "{js,jsx,mjs,cjs,ts,tsx,mts,cts,vue,svelte}";
+
+/** The base's are put back; new ones stay. */
+export const TESTS: readonly string[] = [
+  // vitest, jest, mocha, node:test, playwright; pytest, unittest; cargo; Maven and Gradle have src/test.
+  "**/{test,tests,__tests__,__snapshots__,__mocks__,e2e,testdata}",
+  `**/*{.,-,_}{test,tests,spec,specs,test-d,e2e,cy}.${JS}`,
+  "**/{test,tests}{.,-*.,_*.}{js,mjs,cjs,ts,mts,cts,py,sh,rb,rs,exs}",
+  "**/*_test.{py,go,rb,exs,dart,c,cc,cpp,sh,lua}",
+  "**/*_{spec,steps}.{rb,lua}",
+  "**/*.{bats,feature}",
+  "**/src/{androidTest,integrationTest,testFixtures,it}",
+  "**/cypress/{integration,component,fixtures,support}",
+  "**/{spec,rails}_helper.rb",
+  "**/spec/support",
+  "**/*.{Test,Tests,UnitTests,IntegrationTests}",
+  "t/**/*.t",
+];
+
+/** The base's are put back, what the base lacks is taken out. */
+export const CONFIG: readonly string[] = [
+  // Node
+  "**/{vitest,jest,playwright,cypress,karma,wdio,ava,web-test-runner,nightwatch,codecept,stryker}{.,-}{config,conf,setup,workspace,*.config,*.conf,*.setup}{,.*}",
+  `**/setupTests.${JS}`,
+  "**/.{mocha,nyc,c8,tap}rc{,.*}",
+  "**/mocha.opts",
+  "**/jasmine.json",
+  "**/.npmrc",
+  "**/.yarnrc{,.*}",
+  "**/{.pnpmfile,pnpmfile}.{js,cjs,mjs}",
+  "**/.yarn/{releases,plugins}",
+  "**/bunfig.toml",
+  // Python
+  "**/conftest.py",
+  "**/{,.}pytest.{ini,toml}",
+  "**/tox.ini",
+  "**/{noxfile,runtests}.py",
+  "**/.coveragerc",
+  "**/{site,user}customize{,.*}",
+  "**/*.{pth,pyc,pyo}",
+  "**/*.{dist-info,egg-info,egg-link}",
+  // Rust, Java, Ruby, PHP, .NET
+  "**/.cargo",
+  "**/rust-toolchain{,.toml}",
+  "**/.config/nextest.toml",
+  "**/.mvn",
+  "**/{mvnw,gradlew}{,.cmd,.bat}",
+  "**/gradle/wrapper",
+  "**/.rspec",
+  "**/phpunit.xml{,.dist}",
+  "**/*.runsettings",
+  // Programs that are chosen by a file of the project
+  "**/.{tool-versions,python-version,node-version,nvmrc,ruby-version}",
+  "**/{.,}mise{.toml,.*.toml}",
+  // Dependencies and caches: made by setup, never part of a change
+  "**/{node_modules,.venv,venv,.tox,.nox,site-packages,__pycache__}",
+  "**/{.pytest_cache,.mypy_cache,.ruff_cache,.nyc_output,.turbo,.nx,.gradle,.parcel-cache}",
+  "**/{.eslintcache,.stylelintcache,*.tsbuildinfo}",
+  // How files are written out
+  "**/.gitattributes",
+  // CI, and pawl itself
+  "**/.github/{workflows,actions}",
+  "**/.{gitlab,forgejo,gitea,circleci,buildkite,woodpecker}",
+  "**/.{gitlab-ci,travis,drone,woodpecker,appveyor,cirrus}.{yml,yaml}",
+  "**/{azure-pipelines,bitbucket-pipelines,appveyor,codecov,.codecov}.{yml,yaml}",
+  "**/Jenkinsfile",
+  "pawl.{yaml,yml}",
+];
+
+/** Only where something that judges runs the tool: a word of it, the files, the sections of pyproject.toml and setup.cfg. */
+export interface Tool {
+  word: RegExp;
+  files: readonly string[];
+  /** Keys of package.json. */
+  keys?: readonly string[];
+  /** Sections of pyproject.toml; `*` ends a beginning. */
+  sections?: readonly string[];
+}
+
+export const TOOLS: readonly Tool[] = [
+  { word: /\bvitest\b/, files: ["**/vite.config.*"] },
+  {
+    word: /\b(jest|react-scripts|craco)\b/,
+    files: ["**/.babelrc{,.*}", "**/babel.config.*", "**/.swcrc"],
+    keys: ["babel"],
+  },
+  { word: /\b(g?make)\b/, files: ["**/{GNUmakefile,Makefile}", "**/*.mk"] },
+  { word: /\bjust\b/, files: ["**/{.,}justfile"] },
+  { word: /\btask\b/, files: ["**/Taskfile{,.dist}.{yml,yaml}"] },
+  { word: /\brake\b/, files: ["**/Rakefile{,.rb}", "**/*.rake"] },
+  { word: /\bctest\b/, files: ["**/CTestConfig.cmake"] },
+  { word: /\b(tsc|vue-tsc|tsgo|tsd)\b/, files: ["**/{tsconfig,jsconfig}{,.*,-*}.json"] },
+  {
+    word: /\beslint\b/,
+    files: ["**/eslint.config.*", "**/.eslintrc{,.*}", "**/.eslintignore"],
+    keys: ["eslintConfig", "eslintIgnore"],
+  },
+  { word: /\boxlint\b/, files: ["**/{.oxlintrc.json,oxlint.config.*}", "**/.eslintignore"] },
+  { word: /\boxfmt\b/, files: ["**/.oxfmtrc{,.*}"] },
+  { word: /\bbiome\b/, files: ["**/{.,}biome.{json,jsonc}"] },
+  {
+    word: /\bprettier\b/,
+    files: ["**/.prettierrc{,.*}", "**/prettier.config.*", "**/.prettierignore"],
+    keys: ["prettier"],
+  },
+  {
+    word: /\bstylelint\b/,
+    files: ["**/.stylelintrc{,.*}", "**/stylelint.config.*", "**/.stylelintignore"],
+    keys: ["stylelint"],
+  },
+  { word: /\bknip\b/, files: ["**/knip.{json,jsonc,ts,js}", "**/knip.config.*"], keys: ["knip"] },
+  { word: /\bruff\b/, files: ["**/{.,}ruff.toml"], sections: ["tool.ruff*"] },
+  { word: /\bmypy\b/, files: ["**/{.,}mypy.ini"], sections: ["tool.mypy*", "mypy*"] },
+  { word: /\b(based)?pyright\b/, files: ["**/pyrightconfig.json"], sections: ["tool.pyright*", "tool.basedpyright*"] },
+  { word: /\bpylint\b/, files: ["**/{.,}pylintrc{,.toml}"], sections: ["tool.pylint*", "pylint*"] },
+  { word: /\bflake8\b/, files: ["**/.flake8"], sections: ["flake8*"] },
+  { word: /\bblack\b/, files: [], sections: ["tool.black"] },
+  { word: /\bgolangci-lint\b/, files: ["**/.golangci.{yml,yaml,toml,json}"] },
+  { word: /\bstaticcheck\b/, files: ["**/staticcheck.conf"] },
+  { word: /\bclippy\b/, files: ["**/{.,}clippy.toml"] },
+  { word: /\b(cargo fmt|rustfmt)\b/, files: ["**/{.,}rustfmt.toml"] },
+  { word: /\brubocop\b/, files: ["**/.rubocop{,_todo}.yml"] },
+  { word: /\bshellcheck\b/, files: ["**/.shellcheckrc"] },
+];
+
+/** Keys of package.json; scripts and dependencies have rules of their own (workspace/protected-json.ts). */
+export const MANIFEST_KEYS: readonly string[] = (
+  "scripts dependencies devDependencies optionalDependencies peerDependencies overrides resolutions pnpm " +
+  "jest vitest mocha ava tap nyc c8 jasmine karma cypress playwright"
+).split(" ");
+
+/** Sections of pyproject.toml and setup.cfg that are a runner's. */
+export const PYTHON_SECTIONS: readonly string[] = [
+  "tool.pytest*",
+  "tool:pytest",
+  "tool.coverage*",
+  "coverage*",
+  "tool.tox*",
+  "tool.nox*",
+  "tool.hatch.envs*",
+  "project.entry-points.pytest*",
+  "tool.poetry.plugins.pytest*",
+];
+/** Of Cargo.toml. */
+export const CARGO_SECTIONS: readonly string[] = ["test", "profile.test*", "target.*.runner"];
+
+/** What Python finds before its own and the runner's modules when it lies at the top, or beside the tests. */
+export const PYTHON_SHADOWS: readonly string[] = (
+  "pytest _pytest pluggy iniconfig packaging py unittest doctest nose nose2 hypothesis coverage xdist pytest_cov " +
+  "abc argparse ast asyncio atexit bdb bisect builtins code codecs collections contextlib copy dataclasses datetime " +
+  "difflib dis enum errno faulthandler fnmatch functools gc gettext glob hashlib heapq importlib inspect io itertools json " +
+  "keyword linecache locale logging marshal math operator optparse os pathlib pdb pickle pkgutil platform posixpath " +
+  "pprint random re reprlib runpy shlex shutil signal site socket stat string struct subprocess sys sysconfig tempfile " +
+  "textwrap threading time timeit token tokenize tomllib traceback types typing uuid warnings weakref xml zipfile zipimport"
+).split(" ");
+/** The same for Node: a package of such a name in a workspace would take the runner's place. */
+export const NODE_SHADOWS: readonly string[] = ["vitest", "jest", "mocha", "ava", "chai", "@playwright/test"];
+
+/** Programs that a folder of the repository on PATH could hide. */
+export const PROGRAMS: readonly string[] = (
+  "sh bash env node npm npx yarn pnpm bun deno python python3 pytest pip pip3 uv poetry tox go cargo rustc make gmake mvn " +
+  "gradle java javac ruby bundle rake php composer dotnet git vitest jest mocha tsc eslint ruff mypy"
+).split(" ");

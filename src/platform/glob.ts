@@ -1,0 +1,57 @@
+/**
+ * Paths by pattern: `**` any folders, `*` and `?` within a name, `{a,b}` either. A pattern also means everything below
+ * what it names. Letters of either size count: some file systems know no difference.
+ */
+
+const SPECIAL = /[\\^$.|+()[\]{}*?/]/;
+
+/** True for a path (relative, with `/`) that one of the patterns means. */
+export function globMatcher(patterns: readonly string[]): (path: string) => boolean {
+  if (patterns.length === 0) return () => false;
+  const any = new RegExp(`^(?:${patterns.map(sourceOf).join("|")})(?:/[^]*)?$`, "iu");
+  return (path) => any.test(path);
+}
+
+/** As people write them: a name alone is meant wherever it stands, a folder may end in `/`. */
+export function spelledOut(pattern: string): string {
+  const bare = pattern.replace(/^(\.?\/)+/, "").replace(/(\/\*\*)?\/*$/, "");
+  if (bare === "" || bare === "**") return "**";
+  return bare.includes("/") || pattern.startsWith("/") || pattern.startsWith("./") ? bare : `**/${bare}`;
+}
+
+function sourceOf(glob: string): string {
+  let source = "";
+  let depth = 0;
+  const closed = closedBraces(glob);
+  for (let at = 0; at < glob.length; at += 1) {
+    const char = glob[at] ?? "";
+    if (glob.startsWith("**/", at)) {
+      source += "(?:[^]*/)?";
+      at += 2;
+    } else if (glob.startsWith("**", at)) {
+      source += "[^]*";
+      at += 1;
+    } else if (char === "*") source += "[^/]*";
+    else if (char === "?") source += "[^/]";
+    else if (char === "{" && closed) {
+      depth += 1;
+      source += "(?:";
+    } else if (char === "}" && closed) {
+      depth -= 1;
+      source += ")";
+    } else if (char === "," && depth > 0) source += "|";
+    else source += SPECIAL.test(char) ? `\\${char}` : char;
+  }
+  return source;
+}
+
+/** Otherwise they stand for themselves. */
+function closedBraces(glob: string): boolean {
+  let depth = 0;
+  for (const char of glob) {
+    if (char === "{") depth += 1;
+    if (char === "}") depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}

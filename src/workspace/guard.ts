@@ -1,0 +1,43 @@
+/**
+ * The base of protection: the tree before the first turn, followed by what people change in protected files between
+ * turns. Its name is in each snapshot's commit, so that a restored state is guarded as it was.
+ */
+import { join } from "node:path";
+import type { PathChange } from "../events.ts";
+import { keepRef, type Lane } from "./lane.ts";
+import type { RawPath } from "./scan.ts";
+import { differences, exchangedIn, type Blob } from "./tree-entries.ts";
+
+const TRAILER = /^Pawl-Guard: ([0-9a-f]{40,64})$/m;
+
+/** Of a snapshot, from its commit's message. */
+export function guardIn(message: string): string | undefined {
+  return TRAILER.exec(message)?.[1];
+}
+
+/** The message with the guard's name, where that is not the base itself. */
+export function withGuard(lane: Lane, { message, guard }: { message: string; guard: string }): string {
+  return guard === lane.prepared.base.tree ? message : `${message}\n\nPawl-Guard: ${guard}`;
+}
+
+/** After a change by the user; `from` is the snapshot before it. */
+export async function followUser(
+  lane: Lane,
+  about: { guard: string; from: string; to: string; n: number },
+): Promise<{ guard: string; followed: PathChange[] }> {
+  const all = await differences(lane.privateGit, about);
+  const theirs = all.filter(({ path }) => lane.protection.kindOf(nameOf(path)) !== undefined);
+  if (theirs.length === 0) return { guard: about.guard, followed: [] };
+  const exchange = new Map<RawPath, Blob | null>(theirs.map(({ path, after }) => [path, after ?? null]));
+  const index = join(lane.layout.dir, "guard.index");
+  const guard = await exchangedIn(lane.view, { tree: about.guard, index, exchange });
+  // Nothing else holds it.
+  await keepRef(lane, { name: `guard/${about.n}`, oid: guard });
+  const followed = theirs.map(({ path, before, after }): PathChange => ({
+    path: nameOf(path),
+    how: before === undefined ? "added" : after === undefined ? "removed" : "edited",
+  }));
+  return { guard, followed };
+}
+
+const nameOf = (path: RawPath): string => Buffer.from(path, "latin1").toString("utf8");

@@ -1,0 +1,102 @@
+/** Files that judge the work, in runs of the real Claude Code: what it does to them is undone, kept, and said. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Step } from "../../src/standin/script.ts";
+import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+
+const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+const FILES = {
+  "sum.js": "exports.sum = () => 0;\n",
+  "test/sum.test.js":
+    'const { test } = require("node:test");\nconst { equal } = require("node:assert");\ntest("adds", () => equal(require("../sum.js").sum(1, 2), 3));\n',
+  "package.json": '{\n  "name": "x",\n  "scripts": {\n    "test": "node --test"\n  }\n}\n',
+};
+const WORK = "echo 'exports.sum = (a, b) => a + b;' > sum.js";
+const LIES = [
+  "echo > test/sum.test.js",
+  "rm -r test",
+  `echo '{"name":"x","scripts":{"test":"exit 0"}}' > package.json`,
+  "echo 'node-options=--require ./exit.js' > .npmrc; echo 'process.exit(0)' > exit.js",
+];
+
+describe.concurrent("files that judge the work", () => {
+  it("are put back whatever the agent does to them; it is told, works, and is verified by the base's tests", async ({
+    expect,
+  }) => {
+    const place = await cliPlace({
+      files: FILES,
+      script: byIteration({
+        1: [bash(LIES.join("; ")), { text: CLAIM }],
+        2: [bash(WORK), { text: CLAIM }],
+      }),
+    });
+    const result = await place.pawl("run", "make sum add", "--check", "npm test", "--json");
+    const [, first, second] = result.of("change-recorded").filter(({ by }, at) => at === 0 || by === "agent");
+    expect(first?.protected?.map(({ path, how }) => `${path} ${how}`)).toEqual([
+      ".npmrc added",
+      "test/sum.test.js removed",
+      "package.json edited",
+    ]);
+    expect(first?.kept).toMatch(/^protected\/\d+$/);
+    expect(second?.protected).toBeUndefined();
+    expect(result.of("check-end").map(({ verdict }) => verdict.is)).toEqual(["fail", "pass"]);
+    expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+    const told = place.sent().find((body) => body.includes("## Put back")) ?? "";
+    expect(told).toContain("test/sum.test.js");
+    expect(told).toContain("--allow-test-changes");
+    expect(existsSync(join(place.repository.path, ".npmrc"))).toBe(false);
+    expect(readFileSync(join(place.repository.path, "test/sum.test.js"), "utf8")).toBe(FILES["test/sum.test.js"]);
+    const shown = await place.pawl("show", "-i", "1");
+    expect(shown.stdout).toContain(`kept as ${first?.kept}`);
+    const restored = await place.pawl("restore", "--at", first?.kept ?? "", "--branch", "theirs");
+    expect(restored.stdout).toContain("branch theirs");
+    expect(place.repository.git("show", "theirs:.npmrc")).toContain("node-options");
+  });
+
+  it("are named in the summary, with the command that brings the agent's version back", async ({ expect }) => {
+    const place = await cliPlace({
+      files: FILES,
+      script: byIteration({ 1: [bash(`${WORK}; ${LIES[0]}`), { text: CLAIM }] }),
+    });
+    const { stderr, stdout, code } = await place.pawl("run", "make sum add", "--check", "npm test");
+    expect(code).toBe(0);
+    expect(`${stdout}${stderr}`).toMatch(/put back +iteration 1: test\/sum\.test\.js \(edited\); .*protected\/\d/);
+    expect(`${stdout}${stderr}`).toMatch(/pawl restore r-\S+ --at protected\/\d --branch NAME/);
+  });
+
+  it("may be changed where a person says so, and are listed", async ({ expect }) => {
+    const place = await cliPlace({
+      files: FILES,
+      script: byIteration({ 1: [bash(`${WORK}; git mv test tests 2>&1 || mv test tests`), { text: CLAIM }] }),
+    });
+    const args = ["--allow-test-changes", "--unprotect", "package.json", "--json"];
+    const result = await place.pawl("run", "move the tests", "--check", "node --test tests/*.js", ...args);
+    expect(result.of("change-recorded").at(-1)).toMatchObject({
+      testsChanged: [{ path: "test/sum.test.js", how: "removed" }],
+    });
+    expect(result.of("change-recorded").at(-1)?.protected).toBeUndefined();
+    expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+  });
+
+  it("changed between turns by what the agent left running leave the outcome to a person", async ({ expect }) => {
+    const later = "(sleep 1; while ! test -f gate-on; do sleep 0.1; done; echo > test/sum.test.js) > /dev/null 2>&1 &";
+    const place = await cliPlace({
+      files: FILES,
+      script: byIteration({
+        1: [bash(`${later} echo started`), { text: "Not yet." }],
+        2: [bash("echo x > other.txt"), { text: CLAIM }],
+      }),
+    });
+    const args = ["--fence", "none", "--max-iterations", "2", "--json"];
+    const check = "sleep 3; npm test";
+    const gate = join(place.repository.path, "gate-on");
+    const running = place.start(["run", "make sum add", "--check", `touch ${gate}; ${check}`, ...args]);
+    const result = await running.done;
+    const followed = result.of("change-recorded").flatMap((fact) => fact.followed ?? []);
+    expect(followed).toEqual([{ path: "test/sum.test.js", how: "edited" }]);
+    expect(result.of("run-end").map(({ outcome }) => [outcome.is, outcome.rule])).toEqual([
+      ["needs-human", "suspicions"],
+    ]);
+  });
+});

@@ -1,0 +1,39 @@
+/** What a fenced check's runner reports is in the evidence, and the command neither knows nor prints more for it. */
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+import type { Step } from "../../src/standin/script.ts";
+import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+
+const LIMIT_MS = 90_000;
+const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+const TEST = `
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { sum } from "../sum.mjs";
+test("adds", () => equal(sum(1, 2), 3));
+test("adds nothing", () => equal(sum(0, 0), 0));
+test("knows of no report", () => equal(process.env.NODE_OPTIONS, undefined));
+`;
+
+it("names the failing test and its values, then counts all of them", { timeout: LIMIT_MS }, async () => {
+  const place = await cliPlace({
+    files: { "sum.mjs": "export const sum = (a, b) => a - b;\n", "test/sum.test.mjs": TEST },
+    script: byIteration({
+      1: [bash("echo '// one' >> sum.mjs"), { text: CLAIM }],
+      2: [bash("sed -i 's/a - b/a + b/' sum.mjs"), { text: CLAIM }],
+    }),
+  });
+  const check = ["--check", `test=${process.execPath} --test`];
+  const result = await place.pawl("run", "repair sum", "--fence", "bwrap", "--json", ...check, "--max-iterations", "2");
+  const [red, green] = result.of("check-end").map(({ verdict }) => verdict);
+  expect(red, result.stdout).toMatchObject({
+    is: "fail",
+    failures: [
+      { fingerprint: "test:test/sum.test.mjs > adds", file: "test/sum.test.mjs", line: 5, expected: "3", actual: "-1" },
+    ],
+    evidence: { tests: { passed: 2, failed: 1, skipped: 0 } },
+  });
+  expect(green).toMatchObject({ is: "pass", evidence: { tests: { passed: 3, failed: 0, skipped: 0 } } });
+  const { path } = place.repository;
+  expect(execFileSync("git", ["status", "--porcelain"], { cwd: path, encoding: "utf8" })).toBe("");
+});
