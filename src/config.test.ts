@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { USUAL } from "../test/support/judging.ts";
 import { tempDir } from "../test/support/temp.ts";
 import { resolveSettings, type Sources } from "./config.ts";
 import { toRunSpec } from "./config/run-spec.ts";
@@ -196,5 +197,31 @@ describe("the specification of a run", () => {
     expect(specOf({}).struggle.ladder).not.toContain("ask");
     expect(specOf({ flags: { questions: "ask" } }).struggle.ladder.slice(-2)).toEqual(["ask", "stop"]);
     expect(specOf({ flags: { questions: "ask", ladder: "hint,stop" } }).struggle.ladder).toEqual(["hint", "stop"]);
+  });
+
+  it("says how verdicts are put together: the usual, and what pawl.yaml or flags say otherwise", () => {
+    expect(specOf({}).verdicts).toEqual(USUAL);
+    const project =
+      'leave-failing: true\nreruns: 0\ncombine: weighted\nthreshold: 0.5\ncontrol: off\nquarantine:\n  - test: "a > b"\n    until: 2026-12-31\n';
+    expect(specOf({ project, flags: { "passes-when-flaky": "5" } }).verdicts).toEqual({
+      combine: "weighted",
+      threshold: 0.5,
+      preExisting: "leave",
+      reruns: 0,
+      passesWhenFlaky: 5,
+      control: "off",
+      quarantine: [{ test: "a > b", until: "2026-12-31" }],
+    });
+    expect(specOf({ flags: { "require-all": true } }).verdicts.preExisting).toBe("require");
+  });
+
+  it.each([
+    [{ "require-all": true, "leave-failing": true }, /require-all contradicts leave-failing/],
+    [{ threshold: "1.5" }, /--threshold must be a number from 0 to 1/],
+    [{ combine: "most" }, /must be one of: veto, all, weighted, quorum/],
+    [{ reruns: "-1" }, /must be a whole number, 0 for none/],
+    [{ quarantine: [{ test: "a", until: "soon" }] }, /must be a date such as/],
+  ])("refuses verdicts that cannot be meant (%#)", (flags, says) => {
+    expect(() => specOf({ flags })).toThrow(says);
   });
 });

@@ -173,6 +173,12 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
   above("min-iterations", "max-iterations");
   above("max-turn-cost", "max-cost");
   above("backoff", "max-backoff");
+  if (s["require-all"] && s["leave-failing"])
+    refuse(
+      "require-all",
+      "leave-failing",
+      "require-all contradicts leave-failing: old failures have to go, or do not count",
+    );
   if (s["until-green"] && s.checks.length === 0) refuse("until-green", "checks", "until-green needs a check");
   if (s.branch !== undefined && s.commit !== "branch")
     refuse(

@@ -85,8 +85,8 @@ const evidenceSchema = z.strictObject({
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */
   quarantined: z.array(z.string()).optional(),
-  /** A test that must fail was planted: whether the check saw it. */
-  control: z.enum(["seen", "not-seen"]).optional(),
+  /** A test that must fail was planted: whether the check saw it; `none` where it says nothing about this check. */
+  control: z.enum(["seen", "not-seen", "none"]).optional(),
   /** What a model that judged cost. */
   usage: usageSchema.optional(),
   /** What a metric measured. */

@@ -1,6 +1,6 @@
 /** From settings to the frozen specification of a run. */
 import { UsageError } from "../errors.ts";
-import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
+import { NOTHING_PROTECTED } from "../verdict-defaults.ts";
 import {
   runSpecSchema,
   type AgentSpec,
@@ -11,6 +11,7 @@ import {
   type ProtectSpec,
   type Rung,
   type RunSpec,
+  type VerdictSpec,
 } from "../spec.ts";
 import type { Resolved } from "../config.ts";
 import { checkSpec } from "./check-spec.ts";
@@ -78,7 +79,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
     },
     criteria,
     protect: about.protect ?? NOTHING_PROTECTED,
-    verdicts: PLAIN_VERDICTS,
+    verdicts: toVerdicts(s),
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),
@@ -130,6 +131,18 @@ function memoFile(name: "notes" | "knowledge", s: Resolved["settings"]): Pick<Pa
 
 export function toChecks(s: Pick<Resolved["settings"], "checks" | "check-timeout">): CheckSpec[] {
   return s.checks.map((check) => checkSpec(check, { timeoutMs: s["check-timeout"] }));
+}
+
+function toVerdicts(s: Resolved["settings"]): VerdictSpec {
+  return {
+    combine: s.combine,
+    threshold: s.threshold,
+    preExisting: s["require-all"] ? "require" : s["leave-failing"] ? "leave" : "ask",
+    reruns: s.reruns,
+    passesWhenFlaky: s["passes-when-flaky"],
+    control: s.control,
+    quarantine: [...s.quarantine],
+  };
 }
 
 /** Only what is given: also the change that `resume` and `budget` make. */

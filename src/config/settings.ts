@@ -10,11 +10,13 @@ import { GOAL_SETTINGS } from "./settings/goal.ts";
 import type { Setting } from "./settings/kinds.ts";
 import { LIMITS_SETTINGS } from "./settings/limits.ts";
 import { PATIENCE_SETTINGS } from "./settings/patience.ts";
+import { VERDICT_SETTINGS } from "./settings/verdicts.ts";
 
 export type { Setting } from "./settings/kinds.ts";
 
 export const SETTINGS = {
   ...GOAL_SETTINGS,
+  ...VERDICT_SETTINGS,
   ...LIMITS_SETTINGS,
   ...AGENT_SETTINGS,
   ...FENCE_SETTINGS,
@@ -34,6 +36,14 @@ export const DEFAULTS = {
   promise: "COMPLETE",
   confirmations: 1,
   criteria: [],
+  "require-all": false,
+  "leave-failing": false,
+  reruns: 2,
+  "passes-when-flaky": 3,
+  control: "auto",
+  combine: "veto",
+  threshold: 0.7,
+  quarantine: [],
   protect: [],
   unprotect: [],
   "allow-test-changes": false,

@@ -57,6 +57,7 @@ const amount = (read: Reader, { says, min }: { says: string; min: number }) =>
     return z.NEVER;
   });
 
+export const countOrNone = amount(readCount, { says: "must be a whole number, 0 for none", min: 0 });
 export const count = amount(readCount, { says: "must be a whole number above 0, such as 20 or 120k", min: 1 });
 export const money = amount(readMoney, {
   says: "must be US dollars above 0, such as 5 or 0.50",

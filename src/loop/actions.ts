@@ -23,7 +23,11 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "turn"; iteration: number; attempt: number; session: SessionPlan }
   | { do: "find-out"; turn: FactOf<"turn-start"> }
   | { do: "snapshot"; by: "agent" | "user"; iteration: number; n: number; parent: number }
-  | { do: "check"; check: string; tree: string; iteration: number }
+  | { do: "baseline"; check: string; tree: string }
+  /** `baseTests`: judged first, with the base's own tests alone. */
+  | { do: "check"; check: string; tree: string; baseTests: string | undefined; iteration: number }
+  | { do: "skip"; check: string; tree: string; iteration: number }
+  | { do: "control"; check: string; tree: string; iteration: number }
   | { do: "remember"; iteration: number; from: string; to: string; verdicts: Verdict[] }
   | { do: "decide"; decision: DecisionBody }
   | { do: "accept"; tree: string; iteration: number; snapshot: number; message: string }
@@ -39,6 +43,9 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "edit-tasks"; directive: string; edit: TaskEdit }
   | { do: "end"; outcome: Outcome }
 );
+
+/** What is wanted of a lane, before it is said of which. */
+export type Body<T = Action> = T extends unknown ? Omit<T, "lane"> : never;
 
 export type TurnAction = Extract<Action, { do: "turn" }>;
 

@@ -2,7 +2,7 @@
  * The ledger: what was spent, what is left, what the next turn may take. Sums of facts, kept when a run is driven again.
  * Unknown cost stays unknown: a dollar limit over unknown cost stops the run instead of counting it as nothing.
  */
-import type { FactOf, Usage } from "../events.ts";
+import type { Usage } from "../events.ts";
 import type { Limits } from "../spec.ts";
 import type { RunState } from "./state.ts";
 
@@ -19,7 +19,7 @@ export interface Spent {
   cacheWriteTokens: number;
   /** Known dollars. */
   usd: number;
-  /** Turns whose cost nobody knows. */
+  /** Turns, and judgements, whose cost nobody knows. */
   unknownTurns: number;
   estimated: boolean;
 }
@@ -54,9 +54,8 @@ export const NO_USAGE: Usage = {
 const tokensOf = (usage: Usage): number =>
   usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 
-/** Every turn is charged, also failed, cut and interrupted ones. */
-export function addUsage(spent: Spent, { usage }: FactOf<"turn-end">): void {
-  spent.turns += 1;
+/** Every turn is charged, also failed, cut and interrupted ones; and every judgement by a model. */
+export function addUsage(spent: Spent, usage: Usage): void {
   spent.requests += usage.requests;
   spent.toolCalls += usage.toolCalls;
   spent.tokens += tokensOf(usage);

@@ -6,20 +6,19 @@ import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
-import { decisionPoint, endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
+import { endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
 import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
+import { claimStands, completion, refusedOnce, votesOf } from "./completion.ts";
+import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
-import { doubtWords } from "./protected.ts";
 import { questionAbout } from "./questions.ts";
 import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
 import { openTasks } from "./tasks.ts";
-
-type Draft = Omit<DecisionBody, "type" | "iteration" | "numbers"> & { numbers?: Record<string, number> };
 
 export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody {
   const draft =
@@ -47,27 +46,11 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
   };
 }
 
-const ending = (outcome: Outcome, numbers: Record<string, number> = {}): Draft => ({
-  rule: outcome.rule,
-  next: "end",
-  reason: outcome.reason,
-  outcome,
-  numbers,
-});
-const end = (is: Outcome["is"], rule: string, reason: string, numbers?: Record<string, number>): Draft =>
-  ending({ is, rule, reason }, numbers);
-
 /** Without a reason (of an older journal) it was the branch. */
 export const notHandedOver = (kept: string, why: string | undefined): Outcome => ({
   is: "needs-human",
   rule: why === undefined ? "branch-moved" : "hand-over-refused",
   reason: `${why ?? "the branch was moved away from pawl's"}; the work is kept as ${kept}`,
-});
-
-export const stopOutcome = (when: "now" | "after"): Outcome => ({
-  is: "stopped",
-  rule: `directive:stop-${when}`,
-  reason: "stopped by directive",
 });
 
 export function isFatal(lane: LaneState, maxErrors: number): boolean {
@@ -100,22 +83,6 @@ const errorWords = (inRow: number, last: TurnOutcome): string =>
 
 function stopped(state: RunState): Draft | undefined {
   return state.stop === undefined ? undefined : ending(stopOutcome(state.stop));
-}
-
-/** Whether the agent's "done" counts: late enough, and with work behind it. */
-function claimStands(state: RunState, lane: LaneState): { stands: boolean; why: string } {
-  if (lane.ended?.claim?.is !== "done") return { stands: false, why: "no claim" };
-  if (lane.iteration < state.spec.minIterations) {
-    return {
-      stands: false,
-      why: `claimed in iteration ${lane.iteration}, before the minimum of ${state.spec.minIterations}`,
-    };
-  }
-  const changed = lane.change !== undefined && lane.change.tree !== lane.baseTree;
-  if (!changed && (state.spent.toolCalls === 0 || lane.iteration < 2)) {
-    return { stands: false, why: "claimed without any work: no file is changed and nothing was looked at twice" };
-  }
-  return { stands: true, why: "claimed" };
 }
 
 export interface Judged {
@@ -154,51 +121,6 @@ function unconfirmed(state: RunState, lane: LaneState): Draft | undefined {
     reason: `The claim stands so far: confirmation ${confirmed} of ${confirmations}. Now look again, as if somebody else had done it: read the goal word by word, and look for what is missing, untested or wrong. Mend what you find. If nothing is left to do, claim again: that is confirmation ${confirmed + 1} of ${confirmations}.`,
     numbers: { confirmed, confirmations },
   };
-}
-
-/** How the run would end if one claim were enough. */
-function completion(state: RunState, lane: LaneState): Draft | undefined {
-  // What a person wants of the tasks is done first, and may be more work.
-  if (openTasks(state).length > 0 || hasPendingEdit(state)) return undefined;
-  const claim = claimStands(state, lane);
-  const required = judged(state, lane).filter(({ check }) => check.required);
-  if (required.length === 0) {
-    return claim.stands ? end("claimed", "claim", "the agent says it is done; no check is required") : undefined;
-  }
-  if (!claim.stands && state.spec.claim.required) return undefined;
-  if (lane.iteration < state.spec.minIterations) return undefined;
-  const unsure = required.find(({ verdict }) => verdict?.is === "unverifiable");
-  if (
-    unsure?.verdict?.is === "unverifiable" &&
-    required.every(({ verdict }) => verdict?.is === "pass" || verdict?.is === "unverifiable")
-  ) {
-    return settle(state, lane, {
-      rule: "unverifiable",
-      reason: `check ${unsure.check.name} could not judge: ${unsure.verdict.reason}`,
-    });
-  }
-  if (!required.every(({ verdict }) => verdict?.is === "pass")) return undefined;
-  const seen = required.flatMap(({ verdict }) => (verdict?.is === "pass" ? verdict.evidence.suspicions : []));
-  const suspicions = [...seen, ...doubtWords(state)];
-  if (suspicions.length > 0)
-    return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
-  const passed = required.map(({ check }) => check.name).join(", ");
-  return end("verified", "all-required-pass", `${passed} passed on the delivered tree`, { checks: required.length });
-}
-
-/** What only a person can: where one is asked the loop waits; otherwise, or without an answer in time, the run ends. */
-function settle(
-  state: RunState,
-  lane: LaneState,
-  { rule, reason, numbers }: { rule: string; reason: string; numbers?: Record<string, number> },
-): Draft {
-  if (state.spec.agent.ask.questions === "deny") return end("needs-human", rule, reason, numbers);
-  if (state.stop !== undefined) return ending(stopOutcome(state.stop));
-  const asked = questionAbout(state, decisionPoint(lane, rule));
-  const counted = numbers === undefined ? {} : { numbers };
-  if (asked?.answer === undefined) return { rule, next: "ask", reason, ...counted };
-  const ended = endedBy(asked, { rule, reason });
-  return ended === undefined ? { rule, next: "continue", reason, ...counted } : ending(ended, numbers);
 }
 
 function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefined {
@@ -294,11 +216,13 @@ function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
 }
 
 function goOn(state: RunState, lane: LaneState): Draft {
-  const required = judged(state, lane).filter(({ check }) => check.required);
-  const red = required.filter(({ verdict }) => verdict?.is !== "pass");
-  const reds = red.map(({ check, verdict }) => `${check.name}: ${verdict?.is ?? "not run"}`);
+  const votes = votesOf(state, lane.change);
+  const red = votes.filter(({ stand }) => stand !== "pass" && stand !== "left");
+  const reds = red.map(({ check }) => `${check.name}: ${verdictIn(state, lane, check.name)?.is ?? "not run"}`);
   if (lane.ended?.claim?.is === "done") {
     const open = openTasks(state);
+    const once = open.length === 0 ? refusedOnce(state, lane) : undefined;
+    if (once !== undefined) return once;
     const missing = [...reds, ...(open.length === 0 ? [] : [sayTasks(open)])];
     if (missing.length > 0)
       return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
@@ -309,11 +233,14 @@ function goOn(state: RunState, lane: LaneState): Draft {
   }
   const step = refusedTask(state, lane) ?? taskStep(state);
   if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
-  if (required.length > 0 && red.length === 0)
+  if (votes.length > 0 && red.length === 0)
     return { rule: "green-unclaimed", next: "continue", reason: "all checks pass; the goal is not claimed yet" };
   return {
     rule: "continue",
     next: "continue",
-    reason: red.length > 0 ? `${red.length} of ${required.length} checks are red` : "not claimed yet",
+    reason: red.length > 0 ? `${red.length} of ${votes.length} checks are red` : "not claimed yet",
   };
 }
+
+const verdictIn = (state: RunState, { change }: LaneState, check: string): Verdict | undefined =>
+  change === undefined ? undefined : verdictOf(state, change.judged, check);

@@ -5,7 +5,9 @@
 import type { Fact, FactOf, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
 import { CLAIM_UNCONFIRMED } from "./claim.ts";
+import { SENT_BACK_ONCE } from "./completion.ts";
 import { deliver, receive } from "./fold-directives.ts";
+import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
 import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
@@ -18,7 +20,6 @@ import {
   initial,
   iterationTitle,
   laneOf,
-  verdictKey,
   WORK_MISSING,
   verdictOf,
   type LaneState,
@@ -26,7 +27,6 @@ import {
   type RunState,
 } from "./state.ts";
 
-const MAX_KEPT_VERDICTS = 256;
 const MAX_RECENT_ITERATIONS = 5;
 const MAX_KEPT_CALL_TIMES = 10_000;
 const MAX_KEPT_MARKS = 64;
@@ -87,6 +87,7 @@ function step(state: RunState, fact: Fact): void {
     case "change-recorded":
       return recordChange(state, lane, fact);
     case "baseline-recorded":
+      return recordBaseline(state, fact);
     case "check-start":
       return;
     case "check-end":
@@ -160,6 +161,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
     lane.errorsInRow = 0;
     lane.limitsInRow = 0;
     lane.track = emptyTrack(lane.track);
+    lane.sentBack = new Set();
     lane.conflict = undefined;
     lane.conflictReason = undefined;
     if (lane.decision?.next === "end") lane.decision = { ...lane.decision, next: "continue" };
@@ -202,7 +204,8 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
   lane.open = undefined;
   lane.ended = fact;
   lane.lastText = fact.text;
-  addUsage(state.spent, fact);
+  state.spent.turns += 1;
+  addUsage(state.spent, fact.usage);
   lane.record.usd = lane.record.usd === null || fact.usage.usd === null ? null : lane.record.usd + fact.usage.usd;
   lane.record.estimated ||= fact.usage.estimated;
   lane.record.tools = mergeCounts(lane.record.tools, fact.tools);
@@ -288,11 +291,8 @@ function owe(lane: LaneState, tree: string, title: string): void {
 }
 
 function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): void {
-  const key = verdictKey(fact.tree, fact.check);
-  state.verdicts.delete(key);
-  state.verdicts.set(key, fact.verdict);
-  const oldest = state.verdicts.size > MAX_KEPT_VERDICTS ? state.verdicts.keys().next().value : undefined;
-  if (oldest !== undefined) state.verdicts.delete(oldest);
+  recordVerdict(state, fact);
+  if (fact.verdict.is === "skipped") return;
   lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }
 
@@ -313,6 +313,7 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   if (tasks !== undefined) lane.record.tasks = tasks;
   const isConfirming = fact.rule === CLAIM_UNCONFIRMED;
   lane.claimsInRow = isConfirming ? lane.claimsInRow + 1 : 0;
+  if (SENT_BACK_ONCE.has(fact.rule)) lane.sentBack.add(fact.rule);
   const seen = measured(state, lane);
   // Who is asked to look again and changes nothing does not struggle.
   if (seen !== undefined) (isConfirming ? trackBest : trackIteration)(lane.track, seen);

@@ -1,7 +1,8 @@
 /** What the effects of one driver share: the run, the ports, the agent's live sessions. */
 import type { NewFact } from "../events.ts";
-import type { AgentSession, OpenRequest, Ports } from "../ports.ts";
+import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
 import type { Now, Recipe } from "./actions.ts";
+import { makeVerifyRoom } from "./perform-verify.ts";
 import type { RunState } from "./state.ts";
 
 /** The run in this driver's hands: its state, and the only way to append to it. */
@@ -43,6 +44,8 @@ export interface Hands {
   running: Map<string, RunningTurn>;
   /** Workspace effects happen one after the other. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** What uses the verify tree. Those that only read one may share it; all others are alone with theirs. */
+  verifying<T>(tree: string, work: (verify: VerifyTree) => Promise<T>, how?: { shared: boolean }): Promise<T>;
   /** The next free name of a question: q1, q2, … */
   questionId(): string;
 }
@@ -61,6 +64,7 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
       last = done.catch(() => undefined);
       return done;
     },
+    verifying: makeVerifyRoom((tree) => ports.workspace.verifyTree(tree)),
     questionId() {
       asked = Math.max(asked, run.state.asked) + 1;
       return `q${asked}`;

@@ -3,27 +3,27 @@
  * says what should be in flight next; recipes build on it.
  */
 import type { Outcome, TurnOutcome } from "../events.ts";
-import type { Action, Now, SessionPlan } from "./actions.ts";
+import type { Action, Body, Now, SessionPlan } from "./actions.ts";
+import { backoffMs } from "./backoff.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
 import { commitMessage } from "./commit-message.ts";
-import { decide, isFatal, judged, notHandedOver, stopOutcome } from "./decide.ts";
-import { askFirst, held, troubleOutcome } from "./hold.ts";
+import { isFatal, notHandedOver } from "./decide.ts";
+import { stopOutcome } from "./draft.ts";
+import { held, troubleOutcome } from "./hold.ts";
 import { dueHook, iterationStart, runEnd } from "./hooks.ts";
-import { verdictOf, type LaneState, type RunState } from "./state.ts";
+import { judge } from "./judge.ts";
+import type { LaneState, RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
 const USER_EDIT_GAP_MS = 1_000;
-const MAX_UNVERIFIABLE_TRIES = 3;
 /** How the key of a wait for `callsPerHour` begins. */
 export const THROTTLE = "throttle/";
-
-type Body<T> = T extends unknown ? Omit<T, "lane"> : never;
 
 export function iterate(state: RunState, lane: LaneState, now: Now): Action[] {
   return steps(state, lane, now).map((action) => ({ ...action, lane: lane.lane }));
 }
 
-function steps(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
+function steps(state: RunState, lane: LaneState, now: Now): Body[] {
   const { open } = lane;
   const handOver = [acceptance(state, lane) ?? []].flat();
   if (open !== undefined) {
@@ -78,13 +78,13 @@ function isUnfinished(outcome: TurnOutcome): boolean {
   }
 }
 
-function again(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
+function again(state: RunState, lane: LaneState, now: Now): Body[] {
   const wait = pauseBefore(state, lane, now);
   return wait === undefined ? startTurn(state, lane, now, lane.iteration, lane.attempt + 1) : [wait];
 }
 
 /** Waits are facts of their own: once per ended turn. */
-function pauseBefore(state: RunState, lane: LaneState, now: Now): Body<Action> | undefined {
+function pauseBefore(state: RunState, lane: LaneState, now: Now): Body | undefined {
   const { ended } = lane;
   if (ended === undefined || state.lastWait > ended.seq) return undefined;
   const { outcome } = ended;
@@ -118,12 +118,7 @@ const untilWall = (now: Now, waitMs: number): { until: number; untilElapsed: num
   untilElapsed: now.elapsed + waitMs,
 });
 
-function backoffMs({ spec }: RunState, inRow: number): number {
-  const { backoffBaseMs, backoffMaxMs } = spec.waits;
-  return Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(Math.max(1, inRow) - 1, 20));
-}
-
-function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number, attempt: number): Body<Action>[] {
+function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number, attempt: number): Body[] {
   const throttled = throttledUntil(state, now.wall);
   if (throttled !== undefined) {
     const { callsPerHour } = state.limits;
@@ -161,80 +156,7 @@ function planSession(state: RunState, lane: LaneState, attempt: number): Session
   return { mode: "continue", ref: session.ref };
 }
 
-function judge(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
-  const { change, iteration } = lane;
-  if (change === undefined) {
-    return [
-      {
-        do: "snapshot",
-        key: `snapshot/${lane.lane}/${iteration}`,
-        why: "turn ended",
-        by: "agent",
-        iteration,
-        n: state.snapshots,
-        parent: lane.head?.snapshot ?? 0,
-      },
-    ];
-  }
-  const { trouble } = state.hooks;
-  const givenUp = lane.ended?.claim?.is === "abort";
-  const fatal =
-    isFatal(lane, state.spec.maxErrors) ||
-    change.refused !== undefined ||
-    state.stop === "now" ||
-    givenUp ||
-    trouble !== undefined;
-  if (!fatal) {
-    const due = state.spec.checks.find((check) => {
-      const verdict = verdictOf(state, change.judged, check.name);
-      if (verdict === undefined) return true;
-      const { times } = lane.checksTried.get(check.name) ?? { times: 0 };
-      return verdict.is === "unverifiable" && times < MAX_UNVERIFIABLE_TRIES;
-    });
-    // One at a time: they share the verify tree, and each must find it clean.
-    if (due !== undefined) return [judgement(state, lane, now, { check: due.name, tree: change.judged })];
-    const red = judged(state, lane).flatMap(({ check, verdict }) =>
-      check.required && verdict?.is === "fail" ? [verdict] : [],
-    );
-    // Where nothing was changed nothing was tried.
-    if (red.length > 0 && change.changed && !lane.remembered) {
-      return [
-        {
-          do: "remember",
-          key: `remember/${lane.lane}/${iteration}`,
-          why: "checks failed",
-          iteration,
-          from: change.before.judged,
-          to: change.judged,
-          verdicts: red,
-        },
-      ];
-    }
-  }
-  const decision = decide(state, lane, now);
-  if (decision.next === "ask") return askFirst(state, lane, now, decision);
-  return [{ do: "decide", key: `decide/${lane.lane}/${iteration}`, why: "iteration complete", decision }];
-}
-
-/** The check, or the wait before a check that could not judge tries again. */
-function judgement(
-  state: RunState,
-  { lane, iteration, checksTried }: LaneState,
-  now: Now,
-  { check, tree }: { check: string; tree: string },
-): Body<Action> {
-  const { times, seq } = checksTried.get(check) ?? { times: 0, seq: 0 };
-  const verdict = verdictOf(state, tree, check);
-  if (times > 0 && verdict?.is === "unverifiable" && state.lastWait < seq) {
-    const waitMs = Math.max(verdict.retryAfterMs ?? 0, backoffMs(state, times));
-    const key = `wait/${lane}/${iteration}/${check}/${times}`;
-    const reason = `check ${check} could not judge: ${verdict.reason}`;
-    return { do: "wait", key, why: "unverifiable", reason, until: null, untilElapsed: now.elapsed + waitMs };
-  }
-  return { do: "check", key: `check/${tree}/${check}/${times}`, why: "tree not judged yet", check, tree, iteration };
-}
-
-function betweenIterations(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
+function betweenIterations(state: RunState, lane: LaneState, now: Now): Body[] {
   const { head, decision } = lane;
   if (head === undefined) return [];
   const handOver = acceptance(state, lane);
@@ -276,7 +198,7 @@ function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined 
   return { is: "exhausted", rule: `budget:${over.which}`, reason: `limit on ${over.which} reached` };
 }
 
-function nextTurn(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
+function nextTurn(state: RunState, lane: LaneState, now: Now): Body[] {
   if (state.paused) return [];
   const hook = dueHook(state, lane, [iterationStart(lane.iteration + 1)]);
   if (hook !== undefined) return [hook];
@@ -298,7 +220,7 @@ function nextTurn(state: RunState, lane: LaneState, now: Now): Body<Action>[] {
   return startTurn(state, lane, now, lane.iteration + 1, 1);
 }
 
-function acceptance(state: RunState, lane: LaneState): Body<Action> | undefined {
+function acceptance(state: RunState, lane: LaneState): Body | undefined {
   const { handOver } = lane;
   if (handOver === undefined || lane.conflict !== undefined) return undefined;
   const { tree, snapshot, iteration } = handOver;

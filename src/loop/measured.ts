@@ -1,4 +1,5 @@
 /** What is measured of an iteration: the same numbers for the decision and for the fold of it. Pure. */
+import { blamed } from "./pre-existing.ts";
 import type { Measured } from "./progress.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { taskCounts } from "./tasks.ts";
@@ -6,7 +7,10 @@ import { taskCounts } from "./tasks.ts";
 /** undefined while its change is not recorded. */
 export function measured(state: RunState, { change, iteration, lastText, ended }: LaneState): Measured | undefined {
   if (change === undefined) return undefined;
-  const verdicts = state.spec.checks.map(({ name }) => verdictOf(state, change.judged, name));
+  const verdicts = state.spec.checks.map(({ name }) => {
+    const verdict = verdictOf(state, change.judged, name);
+    return verdict === undefined ? undefined : blamed(state, name, verdict);
+  });
   return {
     iteration,
     snapshot: change.snapshot,

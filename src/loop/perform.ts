@@ -2,17 +2,17 @@
  * Does one action: writes the intent, does the effect through a port, writes the result. Every effect is repeatable, so
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
-import type { NewFact, Verdict } from "../events.ts";
-import type { JudgeAbout } from "../ports.ts";
+import type { NewFact } from "../events.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
+import { control, judgeBase, judgeChange, skipped } from "./perform-check.ts";
 import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
-import { laneOf, verdictOf } from "./state.ts";
+import { laneOf } from "./state.ts";
 
 const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
 const MAX_REMEMBERED_FAILURES = 20;
@@ -29,8 +29,14 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await findOut(action, hands);
     case "snapshot":
       return await hands.exclusively(() => snapshot(action, hands));
+    case "baseline":
+      return await judgeBase(action, hands, signal);
     case "check":
-      return await hands.exclusively(() => check(action, hands, signal));
+      return await judgeChange(action, hands, signal);
+    case "skip":
+      return await run.append([skipped(action)]);
+    case "control":
+      return await control(action, hands, signal);
     case "remember":
       return await remember(action, hands);
     case "decide":
@@ -107,61 +113,6 @@ async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hand
   const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall, by });
   const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
   await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);
-}
-
-async function check(
-  action: Extract<Action, { do: "check" }>,
-  { run, ports }: Hands,
-  signal: AbortSignal,
-): Promise<void> {
-  const { lane, iteration, tree } = action;
-  const found = ports.checks.find((c) => c.name === action.check);
-  if (found === undefined) throw new Error(`no check named ${action.check}`);
-  const started = run.append([{ type: "check-start", lane, check: found.name, tree, iteration }]);
-  const verify = await ports.workspace.verifyTree(tree);
-  try {
-    const verdict = understood(await found.judge(verify, signal, aboutJudging(action, { run, ports })));
-    await started;
-    // An aborted judgement is no verdict: the check is simply wanted again, or not.
-    if (signal.aborted) return;
-    await run.append([{ type: "check-end", lane, check: found.name, tree, iteration, verdict }]);
-  } finally {
-    await verify.release();
-  }
-}
-
-/** Everything a check may know beside the tree. */
-function aboutJudging(
-  { lane, tree, check: name }: Extract<Action, { do: "check" }>,
-  { run, ports }: Pick<Hands, "run" | "ports">,
-): JudgeAbout {
-  const { state } = run;
-  const { baseTree, change } = laneOf(state, lane);
-  const verdicts = state.spec.checks.flatMap((other) => {
-    const verdict = other.name === name ? undefined : verdictOf(state, tree, other.name);
-    return verdict === undefined ? [] : [[other.name, verdict] as const];
-  });
-  return {
-    goal: state.spec.goal,
-    baseline: undefined,
-    change: {
-      base: baseTree,
-      tree,
-      files: () => ports.workspace.changes(baseTree, tree),
-      diff: (maxBytes) => ports.workspace.diff(baseTree, tree, maxBytes),
-      before: (path, maxBytes) => ports.workspace.fileAt(baseTree, path, maxBytes),
-      undone: change?.protected ?? [],
-    },
-    verdicts: new Map(verdicts),
-  };
-}
-
-const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);
-
-/** A check of somebody else's may say what no judge can: that is no verdict, and nothing is done on the strength of it. */
-function understood(verdict: Verdict): Verdict {
-  if (VERDICTS.has(verdict.is)) return verdict;
-  return { is: "unverifiable", reason: `it answered ${JSON.stringify(verdict.is)}, which is no verdict` };
 }
 
 async function remember(action: Extract<Action, { do: "remember" }>, { run, ports }: Hands): Promise<void> {

@@ -107,6 +107,8 @@ export interface LaneState {
   /** In this iteration, with the seq of the last try. */
   checksTried: Map<string, { times: number; seq: number }>;
   remembered: boolean;
+  /** Rules under which a claim was sent back that are not used a second time. */
+  sentBack: Set<string>;
   decision: FactOf<"decision-made"> | undefined;
   /** Of the iteration before this one. */
   last: Judgement | undefined;
@@ -169,6 +171,12 @@ export interface RunState {
   callTimes: number[];
   lanes: Map<string, LaneState>;
   verdicts: Map<string, Verdict>;
+  /** By check: of the tree before the first turn. */
+  baselines: Map<string, Verdict>;
+  /** By check: the newest that says pass or fail, of whatever tree. */
+  latest: Map<string, Verdict>;
+  /** Checks that were flaky in this run, with what failed in some runs only. */
+  flakes: Map<string, string[]>;
   directives: Map<string, DirectiveState>;
   memory: FailureMemory;
   questions: Map<string, QuestionState>;
@@ -241,6 +249,9 @@ export function initial(fact: FactOf<"run-start">): RunState {
     callTimes: [],
     lanes: new Map(),
     verdicts: new Map(),
+    baselines: new Map(),
+    latest: new Map(),
+    flakes: new Map(),
     directives: new Map(),
     memory: emptyMemory(),
     questions: new Map(),
@@ -289,6 +300,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       marks: new Map(),
       checksTried: new Map(),
       remembered: false,
+      sentBack: new Set(),
       baseTree: state.base.tree,
       acceptedTree: state.base.tree,
       lastCommit: state.base.commit,

@@ -6,6 +6,7 @@ import type { Action, Now, Recipe } from "./actions.ts";
 import { throttledUntil } from "./budget.ts";
 import { TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
+import { baselineActions } from "./judge.ts";
 import { answerReceipt, deadlineOf, openQuestions, questionActions } from "./questions.ts";
 import { MAIN_LANE, type DirectiveState, type RunState } from "./state.ts";
 import { hasPendingEdit, taskDirectiveStep } from "./task-directives.ts";
@@ -32,14 +33,17 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   const receipts = [...directiveActions(state), ...questionActions(state, now)];
   if (state.wait !== undefined) {
     const over = waitOver(state, now);
+    // What needs neither the agent nor the workspace goes on meanwhile.
+    const beside = [...baselineActions(state), ...receipts];
     return over === undefined
-      ? receipts
-      : [...receipts, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
+      ? beside
+      : [...beside, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
   }
   // A person's change of the tasks comes before the next iteration, and is alone with the files.
-  if (receipts.some((action) => action.do === "edit-tasks")) return receipts;
+  if (receipts.some((action) => action.do === "edit-tasks")) return [...receipts, ...baselineActions(state)];
   const next = recipe.wanted(state, now).filter((action) => !startsTurn(state, action) || mayStart(state, action));
-  return [...receipts, ...next];
+  const isClosing = next.some((action) => action.do === "decide" || action.do === "end");
+  return [...receipts, ...next, ...(isClosing ? [] : baselineActions(state))];
 }
 
 function mayStart(state: RunState, action: Action): boolean {

@@ -41,6 +41,8 @@ export function factWords(fact: Fact): string | undefined {
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+    case "baseline-recorded":
+      return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
@@ -144,7 +146,7 @@ export function outcomeWords(outcome: TurnOutcome): string {
 export function verdictWords(verdict: Verdict): string {
   switch (verdict.is) {
     case "pass":
-      return `pass in ${seconds(verdict.evidence.durationMs)}`;
+      return `pass in ${seconds(verdict.evidence.durationMs)}${passWords(verdict.evidence)}`;
     case "fail":
       return `FAIL (${exitWords(verdict.evidence)}) in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
     case "flaky":
@@ -153,6 +155,18 @@ export function verdictWords(verdict: Verdict): string {
     case "skipped":
       return `${verdict.is} (${short(verdict.reason)})`;
   }
+}
+
+/** What a person should know of a pass beside that it is one. */
+function passWords({ runs, control, quarantined = [], suspicions }: Evidence): string {
+  return [
+    ...(runs === undefined ? [] : [`${runs} times in a row`]),
+    ...(quarantined.length === 0 ? [] : [`in quarantine and failing: ${short(quarantined.join(", "))}`]),
+    ...(control === "seen" ? ["a planted failure is seen"] : []),
+    ...suspicions.map((text) => `SUSPICIOUS: ${short(text)}`),
+  ]
+    .map((words) => `, ${words}`)
+    .join("");
 }
 
 function exitWords({ exitCode, signal }: Evidence): string {

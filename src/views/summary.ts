@@ -10,6 +10,7 @@ import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
 import { oneLine, plain } from "./plain.ts";
 import { answerCommand } from "./question-words.ts";
+import { verdictRows } from "./verdict-rows.ts";
 
 const MAX_CHARS = 300;
 const SHORT_OID_CHARS = 10;
@@ -50,6 +51,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const rows: [string, string][] = [
     ...judged.map(({ check, verdict }, at): [string, string] => [at === 0 ? "checks" : "", checkLine(check, verdict)]),
     ...(judged.length === 0 ? [["checks", "none configured"] as [string, string]] : []),
+    ...verdictRows(state),
     ...criteriaRows(state),
     ...taskRows(state),
     [
@@ -212,11 +214,16 @@ function nextCommands(state: RunState): [string, string][] {
 }
 
 /** What helps with just this end. */
-function outcomeCommands({ run, outcome }: RunState): [string, string][] {
+function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
   switch (outcome?.is) {
     case "stuck":
       return [[`pawl memory list ${run}`, "what was tried and failed"]];
     case "needs-human":
+      if (outcome.rule === "pre-existing")
+        return [
+          [`pawl run ${quoted(short(spec.goal))} --leave-failing`, "what failed before the run does not count"],
+          [`pawl run ${quoted(short(spec.goal))} --require-all`, "go on until it passes, too"],
+        ];
       return outcome.rule === WORK_MISSING
         ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
         : [[`pawl status ${run}`, "what it needs from you"]];

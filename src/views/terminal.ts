@@ -3,7 +3,7 @@
  * comes. Without a terminal every line has its time.
  */
 import { styleText } from "node:util";
-import type { Fact, FactOf } from "../events.ts";
+import type { Evidence, Fact, FactOf } from "../events.ts";
 import { mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
@@ -114,6 +114,9 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "check-end":
+      // It was told when it passed; a control that says nothing is no news.
+      if (fact.verdict.is === "pass" && fact.verdict.evidence.control === "none" && isUnsuspected(fact.verdict))
+        return undefined;
       return {
         text: `  ${oneLine(fact.check, { max: MAX_REASON_CHARS })}: ${verdictWords(fact.verdict)}`,
         style: fact.verdict.is === "pass" ? "green" : "red",
@@ -155,6 +158,8 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return undefined;
   }
 }
+
+const isUnsuspected = ({ evidence }: { evidence: Evidence }): boolean => evidence.suspicions.length === 0;
 
 function taskWords({ tasks }: RunState): string {
   const current = tasks?.list.find(({ id }) => id === tasks.current);

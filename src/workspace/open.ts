@@ -9,6 +9,7 @@ import { laneLayout, realPath } from "./layout.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { treeNumbers } from "./numbers.ts";
+import { plantedTree } from "./planted-tree.ts";
 import { prepare } from "./prepare.ts";
 import { restore } from "./restore.ts";
 import { snapshot } from "./snapshot.ts";
@@ -72,6 +73,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
         return await restore(lane, { tree: await snapshotTree(lane, to), ...about });
       }),
     leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
+    planted: async (tree, about) => await plantedTree((await opened()).lane, tree, about),
     standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {

@@ -109,6 +109,23 @@ export function workspaceContract(name: string, make: () => WorkspaceUnderTest):
       await second.release();
     });
 
+    it("plants a failure in the base's tests alone, in a tree of its own, the same every time", async () => {
+      await workspace.prepare();
+      writeFileSync(file("a.test.js"), 'test("a", () => {});\n');
+      const { tree: base } = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+      writeFileSync(file("b.test.js"), 'test("b", () => {});\n');
+      const { judged } = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
+      const about = { alsoIn: base, tests: ["**/*.test.js"], except: [] };
+      const planted = await workspace.planted(judged, about);
+      expect(planted).not.toBe(judged);
+      expect(await workspace.planted(judged, about)).toBe(planted);
+      const changed = await workspace.changes(judged, planted ?? "");
+      expect(changed.map(({ path, removed }) => ({ path, removed }))).toEqual([{ path: "a.test.js", removed: 0 }]);
+      expect(readFileSync(file("a.test.js"), "utf8")).toBe('test("a", () => {});\n');
+      expect(await workspace.planted(judged, { ...about, except: ["a.test.js"] })).toBeUndefined();
+      expect(await workspace.planted(judged, { ...about, tests: ["**/*.txt"] })).toBeUndefined();
+    });
+
     it("cuts a diff to the asked size", async () => {
       const base = await workspace.prepare();
       writeFileSync(file("a.txt"), "line\n".repeat(1000));

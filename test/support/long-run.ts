@@ -105,6 +105,7 @@ function simulated(path: string): { workspace: Workspace; check: Check } {
     write: async () => undefined,
     restore: async (n, { salvage }) => ({ tree: oid(String(n)), salvage }),
     leftover: async () => undefined,
+    planted: async () => undefined,
     standing: async () => ({ is: "whole", warnings: [] }),
     verifyTree: async (tree) => ({ path, tree, isolation: "sim", release: async () => undefined }),
     close: async () => undefined,

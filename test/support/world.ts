@@ -13,6 +13,9 @@ import { plainSpec } from "./spec.ts";
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
 
+/** The line of a failure that was planted. */
+export const PLANTED = "planted";
+
 /** In an answer: the question that is open when it is given. */
 export const ANY_QUESTION = "any";
 
@@ -65,6 +68,8 @@ export interface World {
   epoch: number;
   /** A driver waited for nothing at all. */
   hung: boolean;
+  /** Its test files are of a known language. */
+  plants: boolean;
   /** What the user's branch is found to be at the end. */
   standing: Standing;
 }
@@ -106,6 +111,7 @@ export function makeWorld(): World {
     posted: 0,
     epoch: 0,
     hung: false,
+    plants: false,
     standing: { is: "whole", warnings: [] },
   };
 }
@@ -367,6 +373,12 @@ export function portsOf(
           world.content = [...target];
           world.memos = new Map(world.memosAt.get(to));
           return { tree: keep(world.content), salvage };
+        }),
+      planted: async (tree) =>
+        await touch(() => {
+          const lines = world.trees.get(tree);
+          if (lines === undefined) throw new Error(`planted in what does not exist: ${tree}`);
+          return world.plants ? keep([...lines, PLANTED]) : undefined;
         }),
       verifyTree: async (tree) =>
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),

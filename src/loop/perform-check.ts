@@ -1,0 +1,175 @@
+/** Judging, as an effect: opens the verify tree, asks the check as often as it takes to know, writes the verdict. */
+import type { NewFact, Verdict } from "../events.ts";
+import type { Check, JudgeAbout } from "../ports.ts";
+import type { CheckSpec } from "../spec.ts";
+import type { Action } from "./actions.ts";
+import { isJudge } from "./combine.ts";
+import { controlled, needsBase } from "./control.ts";
+import type { Hands } from "./hands.ts";
+import { afterQuarantine } from "./quarantine.ts";
+import { baselineOfRuns, verdictOfRuns } from "./repeat.ts";
+import { isExcused, onBaseTests } from "./stages.ts";
+import { laneOf, verdictOf } from "./state.ts";
+
+/** A control that could not judge is tried this often. */
+const MAX_CONTROL_TRIES = 2;
+
+type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
+
+/** An aborted judgement is no verdict: the check is simply wanted again, or not. */
+export async function judgeBase(action: Judging<"baseline">, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { lane, tree, check } = action;
+  const { run } = hands;
+  const { found, spec } = checkNamed(check, hands);
+  const asking = { hands, signal, about: aboutJudging(action, hands), spec };
+  const verdict = await untilKnown(
+    asking,
+    () => judgeTree(found, tree, asking),
+    (runs) => baselineOfRuns(run.state, spec, runs),
+  );
+  if (verdict !== undefined) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict }]);
+}
+
+export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { lane, iteration, tree, check } = action;
+  const { run } = hands;
+  const { found, spec } = checkNamed(check, hands);
+  const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
+  const asking = { hands, signal, about: aboutJudging(action, hands), spec };
+  const verdict = await untilKnown(
+    asking,
+    () => judgeInStages(found, action, asking),
+    (runs) => verdictOfRuns(run.state, spec, runs),
+  );
+  await started;
+  if (verdict !== undefined) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+}
+
+/** As many runs as it takes to say what they come to; undefined when it was aborted. */
+async function untilKnown(
+  { hands: { run }, signal }: Asking,
+  judge: () => Promise<Verdict>,
+  verdictOf: (runs: [Verdict, ...Verdict[]]) => Verdict | undefined,
+): Promise<Verdict | undefined> {
+  const said = async (): Promise<Verdict> => afterQuarantine(await judge(), run.state.spec.verdicts, run.now().wall);
+  const runs: [Verdict, ...Verdict[]] = [await said()];
+  for (;;) {
+    if (signal.aborted) return undefined;
+    const verdict = verdictOf(runs);
+    if (verdict !== undefined) return verdict;
+    runs.push(await said());
+  }
+}
+
+export const skipped = ({ lane, check, tree, iteration, why: reason }: Judging<"skip">): NewFact => ({
+  type: "check-end",
+  lane,
+  check,
+  tree,
+  iteration,
+  verdict: { is: "skipped", reason },
+});
+
+interface Asking {
+  hands: Hands;
+  signal: AbortSignal;
+  about: JudgeAbout;
+  spec: CheckSpec;
+}
+
+/** The base's tests must hold without the new ones, which could keep them from being run. */
+async function judgeInStages(found: Check, { tree, baseTests }: Judging<"check">, asking: Asking): Promise<Verdict> {
+  if (baseTests !== undefined && baseTests !== tree) {
+    const alone = await judgeTree(found, baseTests, asking);
+    if (alone.is !== "pass" && !isExcused(alone, asking.about.baseline)) return onBaseTests(alone);
+    if (asking.signal.aborted) return alone;
+  }
+  return await judgeTree(found, tree, asking);
+}
+
+async function judgeTree(found: Check, tree: string, { hands, signal, about, spec }: Asking): Promise<Verdict> {
+  return await hands.verifying<Verdict>(
+    tree,
+    async (verify) =>
+      signal.aborted ? { is: "unverifiable", reason: "aborted" } : understood(await found.judge(verify, signal, about)),
+    { shared: isJudge(spec) },
+  );
+}
+
+/** One failure must be seen: where it is not, the base tells whether the check could have. */
+export async function control(action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<void> {
+  const { lane, iteration, tree, check } = action;
+  const { run, ports } = hands;
+  const base = laneOf(run.state, lane).baseTree;
+  const passed = verdictOf(run.state, tree, check);
+  if (passed?.is !== "pass") return;
+  const { found, spec } = checkNamed(check, hands);
+  const about: JudgeAbout = { ...aboutJudging(action, hands), baseline: undefined, verdicts: new Map() };
+  const { tests, except } = run.state.spec.protect;
+  const onPlanted = async (planted: string | undefined): Promise<Verdict | undefined> => {
+    if (planted === undefined) return undefined;
+    for (let tries = 1; ; tries += 1) {
+      const said = await judgeTree(found, planted, { hands, signal, about, spec });
+      if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted) return said;
+    }
+  };
+  // In the same files of both: where tests were moved, what is left of them may be run by nobody.
+  const plant = (of: string, alsoIn: string): Promise<string | undefined> =>
+    ports.workspace.planted(of, { alsoIn, tests, except });
+  const planted = await plant(tree, base);
+  const started =
+    planted === undefined ? undefined : run.append([{ type: "check-start", lane, check, tree, iteration }]);
+  const change = await onPlanted(planted);
+  const onBase = needsBase({ change }) ? await onPlanted(await plant(base, tree)) : undefined;
+  await started;
+  if (signal.aborted) return;
+  const verdict = controlled(passed, { change, base: onBase, baseline: run.state.baselines.get(check) });
+  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+}
+
+function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {
+  const found = ports.checks.find((check) => check.name === name);
+  const spec = run.state.spec.checks.find((check) => check.name === name);
+  if (found === undefined || spec === undefined) throw new Error(`no check named ${name}`);
+  return { found, spec };
+}
+
+/** Everything a check may know beside the tree. */
+function aboutJudging(
+  action: Judging<"check" | "baseline" | "control">,
+  { run, ports }: Pick<Hands, "run" | "ports">,
+): JudgeAbout {
+  const { state } = run;
+  const { tree, check: name } = action;
+  const { baseTree, change } = laneOf(state, action.lane);
+  const isBase = action.do === "baseline";
+  const verdicts = state.spec.checks.flatMap((other) => {
+    const verdict = other.name === name ? undefined : verdictOf(state, tree, other.name);
+    return verdict === undefined ? [] : [[other.name, verdict] as const];
+  });
+  return {
+    goal: state.spec.goal,
+    baseline: isBase ? undefined : known(state.baselines.get(name)),
+    change: {
+      base: baseTree,
+      tree,
+      files: () => ports.workspace.changes(baseTree, tree),
+      diff: (maxBytes) => ports.workspace.diff(baseTree, tree, maxBytes),
+      before: (path, maxBytes) => ports.workspace.fileAt(baseTree, path, maxBytes),
+      undone: isBase ? [] : (change?.protected ?? []),
+    },
+    verdicts: new Map(verdicts),
+  };
+}
+
+/** A base that could not be judged is no base to compare with. */
+const known = (verdict: Verdict | undefined): Verdict | undefined =>
+  verdict?.is === "pass" || verdict?.is === "fail" ? verdict : undefined;
+
+const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);
+
+/** A check of somebody else's may say what no judge can: that is no verdict, and nothing is done on the strength of it. */
+function understood(verdict: Verdict): Verdict {
+  if (VERDICTS.has(verdict.is)) return verdict;
+  return { is: "unverifiable", reason: `it answered ${JSON.stringify(verdict.is)}, which is no verdict` };
+}

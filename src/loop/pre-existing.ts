@@ -1,0 +1,47 @@
+/**
+ * Failures that the tree before the first turn has too. They are told apart by their fingerprints; whether they count is
+ * the person's choice, and where it is not known well enough what failed they always do. Pure.
+ */
+import type { Failure, Verdict } from "../events.ts";
+import type { RunState } from "./state.ts";
+
+type Failed = Extract<Verdict, { is: "fail" }>;
+
+/** Those of a failed check that the base has too. */
+export function oldFailures(
+  state: Pick<RunState, "baselines">,
+  check: string,
+  verdict: Verdict | undefined,
+): Failure[] {
+  const before = state.baselines.get(check);
+  if (verdict?.is !== "fail" || before?.is !== "fail") return [];
+  const known = new Set(before.failures.map(({ fingerprint }) => fingerprint));
+  return verdict.failures.filter(({ fingerprint }) => known.has(fingerprint));
+}
+
+/** Nothing fails but what failed before the first turn, and it is known by name. */
+export function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
+  const before = state.baselines.get(check);
+  if (verdict?.is !== "fail" || before?.is !== "fail" || !isNamed(verdict) || !isNamed(before)) return false;
+  return oldFailures(state, check, verdict).length === verdict.failures.length;
+}
+
+/** Old failures only, and a person said that those do not count. */
+export const isLeft = (
+  state: Pick<RunState, "baselines" | "spec">,
+  check: string,
+  verdict: Verdict | undefined,
+): boolean => state.spec.verdicts.preExisting === "leave" && isOldOnly(state, check, verdict);
+
+/** A line such as "tests failed" would hide what fails besides: each failure must be of a report, or in a file. */
+const isNamed = ({ evidence, failures }: Failed): boolean =>
+  (evidence.tests ?? null) !== null || failures.every(({ file }) => file !== undefined);
+
+/** What the change is to blame for: progress, struggle and failure memory look at this alone. */
+export function blamed(state: Pick<RunState, "baselines" | "spec">, check: string, verdict: Verdict): Verdict {
+  if (verdict.is !== "fail" || state.spec.verdicts.preExisting !== "leave") return verdict;
+  if (isLeft(state, check, verdict)) return { is: "pass", evidence: verdict.evidence };
+  const old = new Set(oldFailures(state, check, verdict));
+  const [first, ...rest] = verdict.failures.filter((failure) => !old.has(failure));
+  return first === undefined ? verdict : { ...verdict, failures: [first, ...rest] };
+}

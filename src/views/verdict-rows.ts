@@ -1,0 +1,43 @@
+/** Rows of the summary about what the verdicts left open: old failures, flaky tests, quarantine. */
+import type { Failure } from "../events.ts";
+import { oldFailures } from "../loop/pre-existing.ts";
+import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
+import { oneLine } from "./plain.ts";
+
+const MAX_NAMED = 10;
+const MAX_CHARS = 120;
+
+type Row = [string, string];
+
+export function verdictRows(state: RunState): Row[] {
+  const { change, head } = mainLane(state);
+  const tree = change?.judged ?? head?.judged;
+  const verdicts = state.spec.checks.map(({ name }) => ({
+    name,
+    verdict: tree === undefined ? undefined : verdictOf(state, tree, name),
+  }));
+  const old = verdicts.flatMap(({ name, verdict }) =>
+    row("red before", name, oldFailures(state, name, verdict).map(wordsOf), "failed before the run, too"),
+  );
+  const flaky = [...state.flakes].flatMap(([name, tests]) =>
+    row("flaky", name, tests, "passed and failed on the same files in this run"),
+  );
+  const aside = verdicts.flatMap(({ name, verdict }) =>
+    row(
+      "quarantine",
+      name,
+      verdict?.is === "pass" ? (verdict.evidence.quarantined ?? []) : [],
+      "failed and was not counted",
+    ),
+  );
+  return [...old, ...flaky, ...aside];
+}
+
+const wordsOf = ({ message }: Failure): string => message;
+
+function row(label: string, check: string, names: readonly string[], says: string): Row[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, MAX_NAMED).map((name) => oneLine(name, { max: MAX_CHARS }));
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  return [[label, `${oneLine(check, { max: MAX_CHARS })}: ${shown.join(", ")}${more}: ${says}`]];
+}
