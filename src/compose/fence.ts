@@ -133,7 +133,8 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     agent: [
       { path: temporary, access: "write", at: "/tmp" },
       ...tools,
-      { path: workspace, access: "write" },
+      // Checks alone, of a run whose worktree was removed, get by without.
+      ...(existsSync(workspace) ? [{ path: workspace, access: "write" } as const] : []),
       ...gitPlaces(request),
       { path: agentHome, access: "write" },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },

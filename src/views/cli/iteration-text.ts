@@ -74,7 +74,7 @@ export function manifestText({ prompt, turn }: FactOf<"turn-start">, parts: Mani
   return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
 }
 
-export function verdictText({ check, verdict }: FactOf<"check-end">): string {
+export function verdictText({ check, verdict }: Pick<FactOf<"check-end">, "check" | "verdict">): string {
   return sections([`${short(check)}: ${verdictWords(verdict)}`, evidenceText(verdict), failuresText(verdict)]);
 }
 
