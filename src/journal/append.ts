@@ -13,8 +13,10 @@ import type { Database } from "./sqlite.ts";
 export interface Author {
   redact: Redact;
   /** Throws when the whole fact is not one this pawl may write. */
-  validate: (fact: unknown) => unknown;
+  validate: Validate;
 }
+
+export type Validate = (fact: unknown) => unknown;
 
 /** Facts ready to be written: what will be read back, and the texts. */
 interface Prepared {
