@@ -29,9 +29,7 @@ export function prepare(facts: readonly NewFact[], options: Author & { after: Ti
   const { redact, validate, after, stamp } = options;
   const prepared: Prepared = { facts: [], sealed: [], head: after };
   for (const fact of facts) {
-    const { body, tip } = seal(fact, { after: prepared.head, stamp, redact });
-    const whole = JSON.parse(body) as Fact;
-    whole.run = stamp.run;
+    const { fact: whole, body, tip } = seal(fact, { after: prepared.head, stamp, redact });
     try {
       validate(whole);
     } catch (cause) {

@@ -34,7 +34,7 @@ export interface JournalHandle {
   inbox: Inbox;
   trace: TailedTrace;
   blobs: Blobs;
-  /** One checked fact a line, byte for byte as recorded. */
+  /** One checked fact a line, whole. */
   exportRun(run: string): string;
   importRun(jsonl: string): string;
   /** Commits what the trace still holds, then lets go of the files. */

@@ -298,7 +298,10 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   lane.record.durationMs = fact.elapsed - lane.record.startedElapsed;
   const tree = lane.change?.judged;
   const verdicts = tree === undefined ? [] : verdictsOn(state, tree);
-  lane.record.verdicts = tree === undefined ? [] : state.spec.checks.map(({ name }, n) => ({ check: name, is: verdicts[n]?.is ?? "skipped" }));
+  lane.record.verdicts =
+    tree === undefined
+      ? []
+      : state.spec.checks.map(({ name }, n) => ({ check: name, is: verdicts[n]?.is ?? "skipped" }));
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);
   if (state.recent.length > MAX_RECENT_ITERATIONS) state.recent.shift();
