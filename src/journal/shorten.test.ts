@@ -71,7 +71,7 @@ describe("a fact told by how it differs", () => {
 
   test.each([0, -1, 2, 0.5, "1", null, undefined])("like %j, where one was before it, is no fact", (like) => {
     const before = factsOf([["a-made", 1, []]]);
-    expect(lengthen({ like, seq: 1 } as Told, { run: RUN, before })).toBeUndefined();
+    expect(lengthen({ like, seq: 1 }, { run: RUN, before })).toBeUndefined();
   });
 });
 
