@@ -9,6 +9,7 @@ import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
+import { KNOWN_TYPES } from "./loop/known-types.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
@@ -34,12 +35,15 @@ export function openState(env: Environment): State {
 
 /** For drivers: also knows which facts may be written and gone on over. */
 export async function openDriverState(env: Environment): Promise<State> {
-  const { factSchema } = await import("./events.ts");
   const dir = stateDir(env);
   const redact = makeRedact({ environment: env });
-  const knownTypes = new Set<string>(factSchema.options.map((option) => option.shape.type.value));
-  const validate = (fact: unknown): unknown => factSchema.parse(fact);
-  return { dir, redact, ...openJournal({ dir, redact, isAlive, validate, knownTypes }) };
+  return { dir, redact, ...openJournal({ dir, redact, isAlive, validator: loadValidator, knownTypes: KNOWN_TYPES }) };
+}
+
+/** The schemas take a while to load, and are not needed before something is written. */
+async function loadValidator(): Promise<(fact: unknown) => unknown> {
+  const { factSchema } = await import("./events.ts");
+  return (fact) => factSchema.parse(fact);
 }
 
 export interface Composed {

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
-import { openEgress, type Attempt } from "../platform/egress.ts";
+import type { Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
 import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
 import { noFence, programAt, type Fence, type FenceKind, type Wrapped } from "../platform/fence.ts";
@@ -299,6 +299,7 @@ async function openWayOut({ spec, environment, onAttempt }: Request, { folder }:
   const socat = programAt("socat");
   // The user's own proxy cannot be reached from inside, and its address may hold a password.
   if (socat === undefined) return { ...nothing, environment: proxyNames("") };
+  const { openEgress } = await import("../platform/egress.ts");
   const egress = await openEgress({ socket: join(folder, EGRESS), hosts, environment, onAttempt });
   const relay = { socat, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS), hostPorts: hostPorts(hosts) };
   return {
