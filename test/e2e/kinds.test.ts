@@ -120,6 +120,9 @@ describe("checks of other kinds", () => {
     const said = verdictsOf(result, "critic");
     expect(said.length).toBeGreaterThan(0);
     for (const verdict of said) expect(verdict.is).toBe("unverifiable");
+    // It is waited before it is tried again, and the run ends without a false word either way.
+    expect(result.of("wait-start").length).toBeGreaterThan(0);
+    expect(["verified", "failed"]).not.toContain(result.of("run-end").at(-1)?.outcome.is);
   });
 
   it("are refused in one line when they make no sense", async () => {
