@@ -109,6 +109,15 @@ describe("an honest agent", () => {
     expect((await under.taken(4)).baseTests).toBeUndefined();
   });
 
+  it("adds the first tests of a project: there are none to be run without them", async () => {
+    for (const path of ["tests", "src/sum.test.js"]) rmSync(under.on(path), { recursive: true });
+    under.place.git("commit", "-qam", "no tests");
+    await under.start();
+    under.place.write("tests/new.js", "assert new\n");
+    const { baseTests, protected: undone } = await under.taken(1);
+    expect({ baseTests, undone }).toEqual({ baseTests: undefined, undone: undefined });
+  });
+
   it("moves the tests where the run allows it; other protection stays", async () => {
     await under.start({ testChanges: "allow" });
     renameSync(under.on("tests"), under.on("test"));

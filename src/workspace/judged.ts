@@ -39,7 +39,23 @@ const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 /** `guard`: what the protected files are to be. pawl's index is at `tree`. */
 export async function judgedTree(lane: Lane, { guard, tree }: { guard: string; tree: string }): Promise<Judged> {
-  return await composed(lane, { tree, ...(await plan(lane, { guard, tree })) });
+  const made = await plan(lane, { guard, tree });
+  // Where the base has no tests there are none to be run alone.
+  const newTests = made.newTests.length === 0 || (await hasTests(lane, guard)) ? made.newTests : [];
+  return await composed(lane, { tree, ...made, newTests });
+}
+
+async function hasTests(lane: Lane, guard: string): Promise<boolean> {
+  const known = lane.memory.guardTests;
+  if (known?.guard === guard) return known.any;
+  const listed = await lane.privateGit.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", guard]);
+  if (listed.code !== 0 || listed.truncated) return true;
+  const any = listed.stdout
+    .toString("utf8")
+    .split("\0")
+    .some((path) => lane.protection.kindOf(path) === "test");
+  lane.memory.guardTests = { guard, any };
+  return any;
 }
 
 /** The same where nothing protected changed since a tree whose tests are known. */

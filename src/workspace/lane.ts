@@ -70,6 +70,7 @@ export interface Memory {
   refs: RefCache;
   /** What tests of the last judged tree are not the base's. */
   tests?: ({ tree: string } & TestsApart) | undefined;
+  guardTests?: { guard: string; any: boolean } | undefined;
   /** The user's refs at the last look. */
   seenRefs?: Map<string, string> | undefined;
 }
