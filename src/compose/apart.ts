@@ -31,7 +31,7 @@ interface Note {
 export interface Apart {
   /** As the name of a run. */
   readonly run: string;
-  /** Writes neither facts nor trace; its blobs are gone with it. */
+  /** Writes neither facts nor trace; what it puts into blobs is gone with it. */
   readonly state: State;
   /** Tries to reach the network, as the fence saw them. */
   readonly attempts: readonly Attempt[];
@@ -50,11 +50,13 @@ export async function openApart(env: Environment, { repository }: { repository: 
   const redact = makeRedact({ environment: env });
   const opened = openJournal({ dir, redact, isAlive });
   const attempts: Attempt[] = [];
+  const own = makeBlobs({ dir: join(folder, "blobs"), redact });
   const state: State = {
     dir,
     redact,
     ...opened,
-    blobs: makeBlobs({ dir: join(folder, "blobs"), redact }),
+    // Checks compare with what a baseline left there.
+    blobs: { ...own, get: async (hash) => (await own.get(hash)) ?? (await opened.blobs.get(hash)) },
     trace: { ...opened.trace, write: (_run, { data }) => void attempts.push(data as Attempt) },
   };
   return {

@@ -4,7 +4,10 @@
  */
 import type { Verdict } from "../events.ts";
 import { redactValues } from "../journal/chain.ts";
+import { afterQuarantine } from "../loop/quarantine.ts";
+import { isExcused, onBaseTests } from "../loop/stages.ts";
 import type { Check, JudgeAbout, JudgedChange, Ports, Redact } from "../ports.ts";
+import type { VerdictSpec } from "../spec.ts";
 
 export interface Judging {
   ports: Pick<Ports, "workspace">;
@@ -12,6 +15,11 @@ export interface Judging {
   /** What guards and judges compare with. */
   base: string;
   tree: string;
+  /** The tree without the tests that the base lacks, where that is another. */
+  baseTests: string | undefined;
+  policy: VerdictSpec;
+  /** For quarantine, ms since 1970. */
+  wall: number;
   undone: JudgedChange["undone"];
   /** By name of the check; of the tree before the first turn. */
   baselines: ReadonlyMap<string, Verdict>;
@@ -32,11 +40,20 @@ export async function judged(check: Check, { runs, ...judging }: Judging & { run
   return overRuns(said);
 }
 
+/** In the stages of a run: the base's tests have to hold without the new ones. */
 export async function judgedOnce(check: Check, judging: Judging): Promise<Verdict> {
-  const { ports, tree, signal, redact } = judging;
-  const verify = await ports.workspace.verifyTree(tree);
+  const { tree, baseTests = tree, baselines, policy, wall, signal, redact } = judging;
+  const alone = baseTests === tree ? undefined : await onTree(check, baseTests, judging);
+  const isSettled = alone !== undefined && alone.is !== "pass" && !isExcused(alone, baselines.get(check.name));
+  const verdict =
+    alone !== undefined && (isSettled || signal.aborted) ? onBaseTests(alone) : await onTree(check, tree, judging);
+  return redactValues(afterQuarantine(verdict, policy, wall), redact);
+}
+
+async function onTree(check: Check, tree: string, judging: Judging): Promise<Verdict> {
+  const verify = await judging.ports.workspace.verifyTree(tree);
   try {
-    return redactValues(await check.judge(verify, signal, aboutJudging(check, judging)), redact);
+    return await check.judge(verify, judging.signal, aboutJudging(check, judging));
   } finally {
     await verify.release();
   }

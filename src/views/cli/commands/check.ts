@@ -98,8 +98,21 @@ async function judgeAll(
   for (const wanted of spec.checks) {
     const found = ports.checks.find(({ name }) => name === wanted.name);
     if (found === undefined || signal.aborted) break;
-    const judging = { ports, goal: spec.goal, base, tree, undone: [], baselines: new Map(), verdicts, signal };
-    const verdict = await judged(found, { ...judging, redact: apart.state.redact, runs: repeat });
+    const verdict = await judged(found, {
+      ports,
+      goal: spec.goal,
+      base,
+      tree,
+      baseTests: undefined,
+      policy: spec.verdicts,
+      wall: Date.now(),
+      undone: [],
+      baselines: new Map(),
+      verdicts,
+      redact: apart.state.redact,
+      signal,
+      runs: repeat,
+    });
     // Stopped in the middle it has said nothing.
     if (signal.aborted) break;
     verdicts.set(wanted.name, verdict);

@@ -109,7 +109,7 @@ async function inLock(record: Record, { apart, opened, signal, options }: InLock
       judges: options.judges === true,
       signal,
       onRepeated: (one) => {
-        if (options.json !== true) print(repeatedText(one, record));
+        if (options.json !== true) print(repeatedText(one));
       },
     });
   } finally {
@@ -131,12 +131,11 @@ function asJson(
   { run, is, findings, repeated }: { run: string; is: string; findings: Finding[]; repeated: Repeated[] },
   record: Record | undefined,
 ): unknown {
-  const checks = repeated.map(({ check, tree, verdict, iteration, now, is: compared, says }) => ({
+  const checks = repeated.map(({ check, verdict, iteration, now, is: compared, says }) => ({
     check: check.name,
     required: check.required,
     is: compared,
     says,
-    tree,
     iteration,
     was: verdict,
     now: now ?? null,

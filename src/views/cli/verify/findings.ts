@@ -41,23 +41,21 @@ export async function textFinding(facts: readonly Fact[], blobs: Blobs): Promise
 }
 
 /** Whether the record itself carries its outcome. */
-export function outcomeFinding({ outcome, verdicts, missing, tree, accepted }: Record): Finding {
+export function outcomeFinding({ outcome, verdicts, missing, accepted, isCarried }: Record): Finding {
   if (outcome === undefined) return { name: "outcome", is: "note", says: "the run has not ended" };
   const said = `${outcome.is} (${outcome.rule})`;
   if (outcome.is !== "verified") return { name: "outcome", is: "note", says: `${said}: ${outcome.reason}` };
-  const red = verdicts.filter((one) => one.check.required && one.tree === tree && one.verdict.is !== "pass");
+  const red = verdicts.filter(({ check, verdict }) => check.required && verdict.is !== "pass");
   const without = missing.filter(({ required }) => required);
   const trouble = [
     ...red.map(({ check, verdict }) => `${check.name} is ${verdict.is}`),
     ...without.map(({ name }) => `${name} has no verdict on the delivered tree`),
-    ...(accepted === undefined ? ["this tree was not handed over"] : []),
   ];
-  if (trouble.length > 0) return { name: "outcome", is: "differs", says: `${said}, but ${few(trouble)}` };
-  return {
-    name: "outcome",
-    is: "same",
-    says: `${said}: a pass of every required check on the delivered tree is on record`,
-  };
+  if (accepted === undefined)
+    return { name: "outcome", is: "differs", says: `${said}, but the tree was not handed over` };
+  if (!isCarried) return { name: "outcome", is: "differs", says: `${said}, but ${few(trouble)}` };
+  const left = trouble.length === 0 ? "a pass of every required check" : `what the run's policy asks (${few(trouble)})`;
+  return { name: "outcome", is: "same", says: `${said}: ${left} on the delivered tree is on record` };
 }
 
 export async function deliveryFindings(record: Record, { stateDir }: { stateDir: string }): Promise<Finding[]> {
@@ -145,10 +143,8 @@ export function environmentFindings({ spec, pawl }: Record, env: Environment): F
 }
 
 /** What the record itself warns of. */
-export function noticedFindings({ verdicts, change, tree, baselines }: Record): Finding[] {
-  const evidence = verdicts
-    .filter((one) => one.tree === tree)
-    .flatMap(({ check, verdict }) => told(check.name, verdict));
+export function noticedFindings({ verdicts, change, baselines }: Record): Finding[] {
+  const evidence = verdicts.flatMap(({ check, verdict }) => told(check.name, verdict));
   const paths = (changes: readonly PathChange[] = []): string[] => changes.map(({ path, how }) => `${path} (${how})`);
   const undone = paths(change?.protected);
   const tests = paths(change?.testsChanged);

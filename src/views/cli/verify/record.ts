@@ -1,16 +1,18 @@
 /** What the journal says of one tree of a run: verdicts to repeat, what was delivered, what was noticed. Pure. */
 import { UsageError } from "../../../errors.ts";
 import type { Fact, FactOf, FactType, Outcome, Verdict } from "../../../events.ts";
+import { accepted } from "../../../loop/combine.ts";
+import { votesOf } from "../../../loop/completion.ts";
 import { fold } from "../../../loop/fold.ts";
-import { mainLane, wholeSpec } from "../../../loop/state.ts";
+import { mainLane, wholeSpec, type RunState } from "../../../loop/state.ts";
 import type { RunSpec } from "../../../spec.ts";
 
 export interface Recorded {
   check: RunSpec["checks"][number];
-  /** The tree it was judged on: the judged one, or that without the tests that the base lacks. */
-  tree: string;
   verdict: Verdict;
   iteration: number;
+  /** Wall clock. */
+  at: number;
 }
 
 export interface Record {
@@ -21,6 +23,8 @@ export interface Record {
   baseTree: string;
   pawl: string;
   outcome: Outcome | undefined;
+  /** What is on record about the tree is enough for `verified`, by the run's own policy. */
+  isCarried: boolean;
   /** The tree in question, with the fact it is from. */
   tree: string;
   change: FactOf<"change-recorded"> | undefined;
@@ -44,15 +48,12 @@ export function recordOf(facts: readonly Fact[], { at }: { at: number | undefine
   const handed = ofType(facts, "change-accepted").filter(({ conflict }) => conflict === undefined);
   const change = changeAt(changes, { at, delivered: handed.at(-1)?.tree, run: start.run });
   const tree = change?.judged ?? handed.at(-1)?.tree ?? start.base.tree;
-  const trees = [tree, ...(change?.baseTests === undefined ? [] : [change.baseTests])];
   const spec = wholeSpec(start.spec);
   const ends = ofType(facts, "check-end");
-  const verdicts = spec.checks.flatMap((check) =>
-    trees.flatMap((one): Recorded[] => {
-      const end = ends.findLast((fact) => fact.check === check.name && fact.tree === one);
-      return end === undefined ? [] : [{ check, tree: one, verdict: end.verdict, iteration: end.iteration }];
-    }),
-  );
+  const verdicts = spec.checks.flatMap((check): Recorded[] => {
+    const end = ends.findLast((fact) => fact.check === check.name && fact.tree === tree);
+    return end === undefined ? [] : [{ check, verdict: end.verdict, iteration: end.iteration, at: end.at }];
+  });
   return {
     run: start.run,
     spec,
@@ -60,14 +61,22 @@ export function recordOf(facts: readonly Fact[], { at }: { at: number | undefine
     baseTree: mainLane(folded).baseTree,
     pawl: start.pawl,
     outcome: folded.outcome,
+    isCarried: isCarried(folded, tree),
     tree,
     change,
     accepted: handed.findLast((fact) => fact.tree === tree),
     verdicts,
-    missing: spec.checks.filter(({ name }) => !verdicts.some((one) => one.check.name === name && one.tree === tree)),
+    missing: spec.checks.filter(({ name }) => !verdicts.some(({ check }) => check.name === name)),
     baselines: new Map(ofType(facts, "baseline-recorded").map(({ check, verdict }) => [check, verdict])),
     decision: ofType(facts, "decision-made").findLast(({ iteration }) => iteration === change?.iteration),
   };
+}
+
+function isCarried(folded: RunState, tree: string): boolean {
+  const { head } = mainLane(folded);
+  return (
+    head !== undefined && accepted(votesOf(folded, { ...head, judged: tree }), folded.spec.verdicts, ["pass", "left"])
+  );
 }
 
 const ofType = <T extends FactType>(facts: readonly Fact[], type: T): FactOf<T>[] =>

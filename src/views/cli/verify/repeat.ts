@@ -103,7 +103,11 @@ async function repeat(one: Recorded, { record, composed, repeating, verdicts }: 
     ports: composed.ports,
     goal: record.spec.goal,
     base: record.baseTree,
-    tree: one.tree,
+    tree: record.tree,
+    baseTests: record.change?.baseTests,
+    policy: record.spec.verdicts,
+    // What was in quarantine then still is.
+    wall: one.at,
     undone: record.change?.protected ?? [],
     baselines: record.baselines,
     verdicts,

@@ -22,7 +22,7 @@ export function answerTo(
   if (differs) return "differs";
   const unknown = findings.some(({ is }) => is === "unknown");
   const unjudged = repeated.some(({ is, check }) => is === "unjudged" && check.required);
-  const nothing = record !== undefined && !repeated.some(({ is, tree }) => is === "same" && tree === record.tree);
+  const nothing = record !== undefined && !repeated.some(({ is }) => is === "same");
   return unknown || unjudged || nothing ? "unjudged" : "same";
 }
 
@@ -48,9 +48,8 @@ const REPEATED_MARK: Readonly<{ [K in Repeated["is"]]: string }> = {
   "left-out": "left out",
 };
 
-export function repeatedText(repeated: Repeated, { tree }: { tree: string }): string {
+export function repeatedText(repeated: Repeated): string {
   const { is, check, verdict, now, says } = repeated;
-  const stage = repeated.tree === tree ? "" : " without new tests";
   const words =
     is === "same" && now !== undefined
       ? `${verdictWords(now)}, as in iteration ${repeated.iteration}`
@@ -58,7 +57,7 @@ export function repeatedText(repeated: Repeated, { tree }: { tree: string }): st
         ? (says[0] ?? "")
         : `${verdict.is} then; ${says[0] ?? ""}`;
   const more = is === "different" ? says.slice(1).map((text) => line("", "", text)) : [];
-  return [line(REPEATED_MARK[is], `${oneLine(check.name, { max: MAX_CHARS })}${stage}`, words), ...more].join("\n");
+  return [line(REPEATED_MARK[is], oneLine(check.name, { max: MAX_CHARS }), words), ...more].join("\n");
 }
 
 export function answerText(answer: Answer, repeated: readonly Repeated[]): string {
