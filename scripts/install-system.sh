@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=("$@")
 if [ ${#packages[@]} -eq 0 ]; then
-  packages=(git python3)
+  packages=(git python3 python3-pytest)
   # The fence, what is tried inside it, and what makes it.
   [ "$(uname)" != Linux ] || packages+=(perl procps util-linux build-essential bubblewrap socat chromium)
 fi
@@ -16,6 +16,7 @@ present() {
     bubblewrap) command -v bwrap ;;
     build-essential) command -v make && command -v cc && [ -e /usr/include/stdio.h ] ;;
     procps) command -v ps ;;
+    python3-pytest) command -v pytest || command -v pytest-3 || python3 -m pytest --version ;;
     util-linux) command -v nsenter && command -v prlimit ;;
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
     postgresql) command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' ;;

@@ -8,6 +8,7 @@ import { tempDir, writeFiles } from "../../test/support/temp.ts";
 import type { Verdict } from "../events.ts";
 import type { Blobs } from "../ports.ts";
 import { commandCheck } from "./command.ts";
+import { writtenReport } from "./report/written.ts";
 
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const PATH = process.env["PATH"] ?? "/usr/bin:/bin";
@@ -149,6 +150,35 @@ it("does not read reports through links, and takes a folder that was made of one
     require("fs").mkdirSync(join(out, "folder.json"));`;
   const verdict = await judge(`${NODE} forge.cjs`, { files: { "forged.json": forged, "forge.cjs": script } });
   expect(verdict).toMatchObject({ is: "pass", evidence: { tests: null } });
+});
+
+it("takes a report of 100 MB for none, and one of hostile XML in little time", async () => {
+  const out =
+    'const out = require("path").join(require("path").dirname(process.env.NODE_OPTIONS.split("=")[1]), "out");';
+  const files = {
+    "large.cjs": `${out} require("fs").writeFileSync(out + "/a.xml", "<testsuite>" + " ".repeat(100 << 20) + "</testsuite>");`,
+  };
+  expect(await judge(`${NODE} large.cjs`, { files })).toMatchObject({ is: "pass", evidence: { tests: null } });
+  const units = [
+    "<!a>",
+    "<a",
+    "a",
+    "=",
+    " a=",
+    '<a b="',
+    "<![CDATA[",
+    "<!--",
+    "&amp;",
+    "&#",
+    "<testcase>",
+    "</testcase>",
+    "]]>",
+    "<?",
+  ];
+  for (const unit of units) {
+    const text = `<testsuite ${unit.startsWith("<") ? ">" : ""}${unit.repeat((2 << 20) / unit.length)}`;
+    expect(writtenReport(text, { roots: [] })).toBeUndefined();
+  }
 });
 
 it("leaves a vitest whose reporters cannot be told as it is", async () => {

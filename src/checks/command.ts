@@ -14,7 +14,7 @@ import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
 import type { Places } from "./report/places.ts";
 import { printedReport } from "./report/printed.ts";
-import { merged, type TestReport } from "./report/report.ts";
+import { countsOf, merged, type TestReport } from "./report/report.ts";
 import { writtenReport } from "./report/written.ts";
 import { askRunners, type ReportPlace } from "./runners/ask.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
@@ -142,9 +142,8 @@ function rootsOf(path: string, at: string | undefined): string[] {
 }
 
 async function keepTests({ tests }: TestReport, blobs: Blobs): Promise<NonNullable<Evidence["tests"]>> {
-  const count = (status: string): number => [...tests.values()].filter((one) => one === status).length;
   const { hash } = await blobs.put(JSON.stringify(Object.fromEntries(tests)));
-  return { ids: hash, passed: count("pass"), failed: count("fail"), skipped: count("skip") };
+  return { ids: hash, ...countsOf(tests) };
 }
 
 async function statusesOf(tests: Evidence["tests"], blobs: Blobs): Promise<TestStatuses | undefined> {

@@ -7,6 +7,8 @@ import type { ProtectSpec } from "../spec.ts";
 
 /** A script, a manifest or a Makefile; what is longer names no tools that matter. */
 const MAX_READ_BYTES = 1024 * 1024;
+/** Whose scripts are looked at. */
+const MAX_PACKAGES = 200;
 
 export function protectFor(
   settings: Resolved["settings"],
@@ -17,8 +19,10 @@ export function protectFor(
     const stats = lstatSync(file, { throwIfNoEntry: false });
     return stats?.isFile() === true && stats.size <= MAX_READ_BYTES ? readFileSync(file, "utf8") : undefined;
   };
+  const look = (name: string): string | undefined => attempt(() => read(name));
+  const manifests = workspaceFolders(look, workspace).flatMap((folder) => look(join(folder, "package.json")) ?? []);
   return detectProtect(
-    { names: new Set(readdirSync(workspace)), read: (name) => attempt(() => read(name)) },
+    { names: new Set(readdirSync(workspace)), manifests, read: look },
     {
       commands: settings.checks.flatMap((check) =>
         "run" in check ? [check.run] : "metric" in check ? [check.metric.run] : [],
@@ -38,6 +42,23 @@ function attempt<T>(look: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Of npm, yarn, bun and pnpm: folders by name, or all below one. */
+function workspaceFolders(look: (name: string) => string | undefined, workspace: string): string[] {
+  const named = attempt(() => JSON.parse(look("package.json") ?? "{}") as { workspaces?: unknown })?.workspaces;
+  const listed = Array.isArray(named) ? named : ((named as { packages?: unknown } | undefined)?.packages ?? []);
+  const pnpm = (look("pnpm-workspace.yaml") ?? "").matchAll(/^\s*-\s*["']?([^"'\s#]+)/gm);
+  const patterns = [...(Array.isArray(listed) ? listed : []), ...[...pnpm].map(([, pattern]) => pattern)];
+  return patterns
+    .filter((pattern): pattern is string => typeof pattern === "string" && !pattern.startsWith("!"))
+    .flatMap((pattern) => {
+      const folder = pattern.replace(/^\.\//, "").replace(/\/\*.*$/, "");
+      if (!pattern.includes("*")) return [folder];
+      const names = attempt(() => readdirSync(join(workspace, folder))) ?? [];
+      return names.map((name) => join(folder, name));
+    })
+    .slice(0, MAX_PACKAGES);
 }
 
 /** Dependencies are protected as such. An entry that is no absolute path means the folder a command runs in. */

@@ -27,7 +27,10 @@ export function checkSpec(check: CheckSetting, { timeoutMs }: { timeoutMs: numbe
     timeoutMs: ("timeout" in check ? check.timeout : undefined) ?? timeoutMs,
     ...("weight" in check && check.weight !== undefined ? { weight: check.weight } : {}),
   };
-  if ("run" in check) return { ...base, kind: "command", command: check.run };
+  if ("run" in check) {
+    const reports = "reports" in check && check.reports !== undefined ? { reports: check.reports } : {};
+    return { ...base, kind: "command", command: check.run, ...reports };
+  }
   if ("requires" in check) {
     const require = check.requires.map(withoutNothing);
     return { ...base, kind: "requirement", command: sayRequirements(require), require };

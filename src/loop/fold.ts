@@ -8,6 +8,7 @@ import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { SENT_BACK_ONCE } from "./completion.ts";
 import { deliver, receive } from "./fold-directives.ts";
 import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
+import { recordChanged, recordFailing } from "./failing.ts";
 import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
@@ -239,7 +240,7 @@ function mergeCounts(a: [string, number][], b: readonly [string, number][]): [st
 function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
   if (fact.flagged !== undefined)
     state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
-  recordProtected(state, fact);
+  recordProtected(state, { fact, headEpoch: lane.head?.epoch });
   const { snapshot, judged } = lane.head ?? fact;
   const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
   const recorded: Recorded = {
@@ -276,6 +277,7 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     return;
   }
   lane.change = recorded;
+  recordChanged(lane.failing, fact.iteration, fact.files);
   const paths = new Set(fact.files.map(({ path }) => path));
   lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
   recordWork(state, fact);
@@ -305,6 +307,8 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
     tree === undefined
       ? []
       : state.spec.checks.map((c) => ({ check: c.name, verdict: verdictOf(state, tree, c.name) }));
+  for (const { check, verdict } of verdicts)
+    if (verdict !== undefined) recordFailing(lane.failing, check, { iteration: fact.iteration, verdict });
   lane.record.verdicts = verdicts.map(({ check, verdict }) => ({ check, is: verdict?.is ?? "skipped" }));
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);

@@ -149,7 +149,8 @@ function aboutJudging(
   });
   return {
     goal: state.spec.goal,
-    baseline: isBase ? undefined : known(state.baselines.get(name)),
+    // Tests that a person took away between turns are not missing.
+    baseline: isBase || state.protected?.followed === true ? undefined : known(state.baselines.get(name)),
     change: {
       base: baseTree,
       tree,

@@ -24,20 +24,27 @@ export interface ProtectedState {
    * nobody can tell, so a person has to.
    */
   doubts: string[];
+  /** Some did: the tests are not those any more that the baseline saw. */
+  followed?: true;
 }
 
-export function recordProtected(state: RunState, fact: FactOf<"change-recorded">): void {
+export function recordProtected(
+  state: RunState,
+  { fact, headEpoch }: { fact: FactOf<"change-recorded">; headEpoch: number | undefined },
+): void {
   const { iteration, kept, followed = [], testsChanged = [] } = fact;
   const undone = fact.protected ?? [];
   const known = state.protected;
   if (known === undefined && undone.length + followed.length + testsChanged.length === 0) return;
   const before = known ?? { undone: [], testsChanged: [], doubts: [] };
   const one = { iteration, paths: undone.slice(0, MAX_KEPT_PATHS), count: undone.length, kept };
-  // Before the first turn there is no agent.
-  const doubtful = iteration === 0 ? [] : followed.map(({ path, how }) => `${path} (${how})`);
+  // Before the first turn there is no agent, nor while a run has ended: who goes on with it has looked.
+  const whileEnded = state.resumed?.type === "run-reopened" && (headEpoch ?? 0) < fact.epoch;
+  const doubtful = iteration === 0 || whileEnded ? [] : followed.map(({ path, how }) => `${path} (${how})`);
   state.protected = {
     undone: undone.length === 0 ? before.undone : [...before.undone, one].slice(-MAX_KEPT_UNDOINGS),
     testsChanged: testsChanged.slice(0, MAX_KEPT_PATHS),
+    ...(before.followed === true || followed.length > 0 ? { followed: true } : {}),
     doubts: [...new Set([...before.doubts, ...doubtful])].slice(0, MAX_KEPT_PATHS),
   };
 }

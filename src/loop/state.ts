@@ -8,6 +8,7 @@ import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
 import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import { noHooks, type HookState } from "./hooks.ts";
+import { noneFailing, type Failing } from "./failing.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
@@ -133,6 +134,7 @@ export interface LaneState {
   limitsInRow: number;
   record: IterationRecord;
   track: Track;
+  failing: Failing;
 }
 
 export interface RunState {
@@ -312,6 +314,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       limitsInRow: 0,
       record: freshRecord(0, 0),
       track: emptyTrack(),
+      failing: noneFailing(),
     };
     state.lanes.set(lane, found);
   }

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { PathChange } from "../events.ts";
+import { undoneIn } from "./judged.ts";
 import { keepRef, type Lane } from "./lane.ts";
 import type { RawPath } from "./scan.ts";
 import { differences, exchangedIn, type Blob } from "./tree-entries.ts";
@@ -20,13 +21,36 @@ export function withGuard(lane: Lane, { message, guard }: { message: string; gua
   return guard === lane.prepared.base.tree ? message : `${message}\n\nPawl-Guard: ${guard}`;
 }
 
-/** After a change by the user; `from` is the snapshot before it. */
-export async function followUser(
-  lane: Lane,
-  about: { guard: string; from: string; to: string; n: number },
-): Promise<{ guard: string; followed: PathChange[] }> {
-  const all = await differences(lane.privateGit, about);
-  const theirs = all.filter(({ path }) => lane.protection.kindOf(nameOf(path)) !== undefined);
+interface Change {
+  guard: string;
+  /** The snapshot before it. */
+  from: string;
+  to: string;
+  n: number;
+}
+
+/** After a change by the user. What another hand does to the agent's own new tests, or to the rest of a manifest, is no matter. */
+export async function followUser(lane: Lane, about: Change): Promise<{ guard: string; followed: PathChange[] }> {
+  const { guard: before, from, to } = about;
+  const [all, known, undone] = await Promise.all([
+    differences(lane.privateGit, { from, to }),
+    differences(lane.privateGit, { from: before, to: from }),
+    undoneIn(lane, { guard: before, tree: to }),
+  ]);
+  const agents = new Set(known.filter((one) => one.before === undefined).map(({ path }) => path));
+  const changed = new Set(undone.map(({ path }) => path));
+  const theirs = all.filter(({ path }) => {
+    switch (lane.protection.kindOf(nameOf(path))) {
+      case undefined:
+        return false;
+      case "config":
+        return true;
+      case "test":
+        return !agents.has(path);
+      case "keys":
+        return changed.has(nameOf(path));
+    }
+  });
   if (theirs.length === 0) return { guard: about.guard, followed: [] };
   const exchange = new Map<RawPath, Blob | null>(theirs.map(({ path, after }) => [path, after ?? null]));
   const index = join(lane.layout.dir, "guard.index");

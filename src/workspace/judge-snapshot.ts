@@ -2,7 +2,7 @@
 import type { PathChange } from "../events.ts";
 import type { Snapshot } from "../ports.ts";
 import { followUser } from "./guard.ts";
-import { judgedTree, undoneIn, type Judged } from "./judged.ts";
+import { judgedAgain, judgedTree, undoneIn, type Judged } from "./judged.ts";
 import { getRef, treeOf, type Lane } from "./lane.ts";
 import type { Numbers } from "./numbers.ts";
 import { putBack } from "./put-back.ts";
@@ -36,7 +36,7 @@ interface Result {
 export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result> {
   const { n, by, tree } = about;
   if (by === "start") {
-    lane.memory.newTests = { tree, any: false };
+    lane.memory.tests = { tree, newTests: [], testsChanged: [] };
     return { guard: tree, tree, said: {}, warnings: [] };
   }
   const touches = about.changes.some(
@@ -47,16 +47,12 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
       ? await followUser(lane, { guard: about.guard, from: about.from, to: tree, n })
       : { guard: about.guard, followed: [] };
   const earlier = by === "agent" ? getRef(lane, `protected/${n}`) : undefined;
-  const { newTests } = lane.memory;
-  const known = newTests?.tree === about.from ? newTests.any : undefined;
-  if (!touches && earlier === undefined && known === false) {
-    lane.memory.newTests = { tree, any: false };
-    return { guard, tree, said: {}, warnings: [] };
-  }
-  const found = await judgedTree(lane, { guard, tree });
+  const { tests } = lane.memory;
+  const isKnown = !touches && tests?.tree === about.from;
+  const found = isKnown ? await judgedAgain(lane, { tree, tests }) : await judgedTree(lane, { guard, tree });
   // What a person did stays as it is.
   const judged = by === "agent" ? found : { ...found, tree, undone: [] };
-  lane.memory.newTests = { tree: judged.tree, any: judged.hasNewTests || judged.testsChanged.length > 0 };
+  lane.memory.tests = { tree: judged.tree, newTests: judged.newTests, testsChanged: judged.testsChanged };
   // What an attempt that was cut off has put back already.
   const before = earlier === undefined ? [] : await undoneIn(lane, { guard, tree: await treeOf(lane, earlier) });
   const put =

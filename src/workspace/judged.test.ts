@@ -162,6 +162,22 @@ describe("what a person changes", () => {
     expect(under.file("conftest.py")).toBe("fixtures\n");
   });
 
+  it("in the agent's own tests, or beside what is protected in a manifest, is followed by nothing", async () => {
+    await under.start();
+    under.place.write("tests/mine.js", "assert mine\n");
+    const first = await under.taken(1);
+    under.place.write("tests/mine.js", "assert( mine )\n");
+    under.place.write("package.json", json({ ...MANIFEST, version: "2.0.0" }));
+    const second = await under.taken(2, "user");
+    expect(second.followed).toBeUndefined();
+    expect(under.inTree(second.baseTests ?? "")).toEqual(under.inTree(first.baseTests ?? ""));
+    under.place.write("package.json", json({ ...MANIFEST, scripts: { test: "stricter" } }));
+    expect((await under.taken(3, "user")).followed).toEqual([{ path: "package.json", how: "edited" }]);
+    under.place.write("package.json", json(MANIFEST));
+    await under.taken(4);
+    expect(JSON.parse(under.file("package.json"))).toMatchObject({ scripts: { test: "stricter" } });
+  });
+
   it("before the run, committed or not, is the base", async () => {
     under.place.write("tests/a.js", "uncommitted\n");
     await under.start({}, { allowDirty: true });

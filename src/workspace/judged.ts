@@ -11,16 +11,20 @@ import type { RawPath } from "./scan.ts";
 import { differences, exchanged, type Blob, type Difference, type Exchange } from "./tree-entries.ts";
 import { copyIndex } from "./user-index.ts";
 
-export interface Judged {
+/** Tests of a tree that are not as the base has them. */
+export interface TestsApart {
+  newTests: readonly RawPath[];
+  /** Those of the base that the agent changed and was allowed to. */
+  testsChanged: readonly PathChange[];
+}
+
+export interface Judged extends TestsApart {
   tree: string;
   /** What differs from the snapshot, and how. */
   exchange: Exchange;
   undone: PathChange[];
-  /** Tests of the base that the agent changed and was allowed to. */
-  testsChanged: PathChange[];
   /** Without the tests that the base lacks, where that is another tree. */
   baseTests?: string;
-  hasNewTests: boolean;
 }
 
 interface Plan {
@@ -35,26 +39,28 @@ const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 /** `guard`: what the protected files are to be. pawl's index is at `tree`. */
 export async function judgedTree(lane: Lane, { guard, tree }: { guard: string; tree: string }): Promise<Judged> {
-  const { exchange, undone, testsChanged, newTests } = await plan(lane, { guard, tree });
+  return await composed(lane, { tree, ...(await plan(lane, { guard, tree })) });
+}
+
+/** The same where nothing protected changed since a tree whose tests are known. */
+export async function judgedAgain(lane: Lane, { tree, tests }: { tree: string; tests: TestsApart }): Promise<Judged> {
+  const { newTests, testsChanged } = tests;
+  return await composed(lane, { tree, exchange: new Map(), undone: [], newTests, testsChanged });
+}
+
+async function composed(lane: Lane, plan: Omit<Judged, "baseTests">): Promise<Judged> {
+  const { tree, exchange, newTests, testsChanged } = plan;
   const isSame = exchange.size === 0;
   // Moved tests are new ones, too: what was allowed to change is judged in one piece.
   const apart = testsChanged.length === 0 ? newTests : [];
-  const hasNewTests = newTests.length > 0;
-  if (isSame && apart.length === 0) return { tree, exchange, undone, testsChanged, hasNewTests };
+  if (isSame && apart.length === 0) return plan;
   const index = join(lane.layout.dir, "judged.index");
   copyIndex(lane.layout.index, index);
   const git = lane.view.at({ index, sync: "few" });
   const judged = isSame ? tree : await exchanged(git, exchange);
-  const only = new Map<RawPath, Blob | null>(apart.map((path) => [path, null]));
-  const baseTests = apart.length === 0 ? judged : await exchanged(git, only);
-  return {
-    tree: judged,
-    exchange,
-    undone,
-    testsChanged,
-    hasNewTests,
-    ...(baseTests === judged ? {} : { baseTests }),
-  };
+  const without = new Map<RawPath, Blob | null>(apart.map((path) => [path, null]));
+  const baseTests = apart.length === 0 ? judged : await exchanged(git, without);
+  return { ...plan, tree: judged, ...(baseTests === judged ? {} : { baseTests }) };
 }
 
 /** What of a tree would be undone. */

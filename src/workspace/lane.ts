@@ -11,6 +11,7 @@ import { commitBytes, readRef, writeCommit, writeRef, type CommitRequest, type O
 import { PAWL, type Person } from "./objects.ts";
 import { readCommit } from "./private-repository.ts";
 import { protection, type Protection } from "./protection.ts";
+import type { TestsApart } from "./judged.ts";
 import type { RefCache } from "./read-refs.ts";
 import type { Submodule } from "./submodules.ts";
 
@@ -67,8 +68,8 @@ export interface Memory {
   followedIndex?: string | undefined;
   keptIndex?: string | undefined;
   refs: RefCache;
-  /** A judged tree, and whether it has tests that the base lacks. */
-  newTests?: { tree: string; any: boolean } | undefined;
+  /** What tests of the last judged tree are not the base's. */
+  tests?: ({ tree: string } & TestsApart) | undefined;
   /** The user's refs at the last look. */
   seenRefs?: Map<string, string> | undefined;
 }

@@ -4,7 +4,7 @@ import { printedReport } from "./printed.ts";
 import { merged, reportOf, type TestReport } from "./report.ts";
 import { writtenReport } from "./written.ts";
 
-const places = { roots: ["/state/verify", "/home/me/project"] };
+const places = { roots: ["/state/verify", "/srv/project"] };
 const statuses = (report: TestReport | undefined) => report && Object.fromEntries(report.tests);
 const junit = (inner: string, suite = "") =>
   `<?xml version="1.0"?>\n<testsuites><testsuite ${suite}>${inner}</testsuite></testsuites>`;
@@ -36,9 +36,9 @@ describe("a written report", () => {
       testResults: [
         { name: "/state/verify/a.test.ts", status: "failed", message: "Error: no such module", assertionResults: [] },
         {
-          name: "/home/me/project/b.test.ts",
+          name: "/srv/project/b.test.ts",
           status: "passed",
-          assertionResults: [{ ancestorTitles: ["", "b"], title: "works in /home/me/project/x", status: "passed" }],
+          assertionResults: [{ ancestorTitles: ["", "b"], title: "works in /srv/project/x", status: "passed" }],
         },
       ],
     });

@@ -60,11 +60,23 @@ export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
 
 /** A test that failed because one inside it did says nothing of its own. */
 function withoutParents(failures: ReadonlyMap<string, Failure>): Failure[] {
-  const parents = new Set(
-    [...failures.keys()].flatMap((id) => [...id.matchAll(/ > |\//g)].map(({ index }) => id.slice(0, index))),
-  );
-  const own = [...failures].filter(([id]) => !parents.has(id));
-  return own.map(([, failure]) => failure);
+  const parents = parentsOf([...failures.keys()]);
+  return [...failures].filter(([id]) => !parents.has(id)).map(([, failure]) => failure);
+}
+
+const parentsOf = (ids: readonly string[]): Set<string> =>
+  new Set(ids.flatMap((id) => [...id.matchAll(/ > |\//g)].map(({ index }) => id.slice(0, index))));
+
+/** Of each status; of tests inside each other that failed, the innermost. */
+export function countsOf(tests: TestReport["tests"]): { passed: number; failed: number; skipped: number } {
+  const of = (status: TestStatus): string[] => [...tests].filter(([, one]) => one === status).map(([id]) => id);
+  const failed = of("fail");
+  const parents = parentsOf(failed);
+  return {
+    passed: of("pass").length,
+    failed: failed.filter((id) => !parents.has(id)).length,
+    skipped: of("skip").length,
+  };
 }
 
 /** Of several reports of one command. An id that two of them have is failed where one says so. */

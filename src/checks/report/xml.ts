@@ -63,9 +63,9 @@ function skip(source: string, start: number): { end: number; text?: string } | u
   }
   if (source.startsWith("<?", start)) return { end: after("?>", start + 2) };
   if (!source.startsWith("<!", start)) return undefined;
-  const inner = source.indexOf("[", start);
   const end = source.indexOf(">", start);
-  return { end: inner !== -1 && inner < end ? after("]>", inner) : end === -1 ? -1 : end + 1 };
+  const inner = end === -1 ? -1 : source.slice(start, end).indexOf("[");
+  return { end: inner === -1 ? (end === -1 ? -1 : end + 1) : after("]>", start + inner) };
 }
 
 /** A `>` inside quotes is none. */
@@ -81,12 +81,16 @@ function tagEnd(source: string, start: number): number {
   return -1;
 }
 
+/** Word by word: no pattern may look at a long tag twice. What is wrong ends it. */
 function attributesOf(text: string): Record<string, string> {
   const found: Record<string, string> = Object.create(null) as Record<string, string>;
-  let n = 0;
-  for (const { groups } of text.matchAll(/(?<name>[^\s=/"'<>]+)\s*=\s*(?:"(?<double>[^"]*)"|'(?<single>[^']*)')/g)) {
-    if ((n += 1) > MAX_ATTRIBUTES) break;
-    found[groups?.["name"] ?? ""] = unescaped(groups?.["double"] ?? groups?.["single"] ?? "");
+  const word = /\s*([^\s=/"'<>]+)\s*=\s*(["'])/y;
+  for (let n = 0; n < MAX_ATTRIBUTES; n += 1) {
+    const [, name = "", quote = ""] = word.exec(text) ?? [];
+    const end = name === "" ? -1 : text.indexOf(quote, word.lastIndex);
+    if (end === -1) break;
+    found[name] = unescaped(text.slice(word.lastIndex, end));
+    word.lastIndex = end + 1;
   }
   return found;
 }

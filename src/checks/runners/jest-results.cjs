@@ -13,10 +13,11 @@ function valuesOf({ failureDetails = [] }) {
 
 module.exports = (results) => {
   try {
-    const tests = results.testResults.flatMap(({ testFilePath, testResults }) =>
+    const tests = results.testResults.flatMap(({ testFilePath, testResults, displayName }) =>
       testResults.map((test) => ({
         file: testFilePath,
-        names: [...test.ancestorTitles, test.title],
+        // One file may be run in several projects.
+        names: [...(displayName ? [displayName.name] : []), ...test.ancestorTitles, test.title],
         status: test.status,
         failureMessages: test.failureMessages,
         ...valuesOf(test),

@@ -17,6 +17,13 @@ const HOME = tempDir("home");
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const LIMIT_MS = 120_000;
 
+const isHere = (program: string | undefined): boolean =>
+  program === undefined || spawnSync("/bin/sh", ["-c", program], { stdio: "ignore" }).status === 0;
+
+/** The first on the PATH need not be the one that has it. */
+const PYTEST =
+  ["python3 -m pytest", "pytest", "/usr/bin/python3 -m pytest"].find((one) => isHere(`${one} --version`)) ?? "pytest";
+
 interface Seed {
   /** Which of the two is wrong. */
   wrong: "adds" | "doubles";
@@ -97,8 +104,8 @@ const RUNNERS: Record<string, Runner> = {
     values,
   },
   pytest: {
-    command: "python3 -m pytest -p no:cacheprovider",
-    program: "python3 -m pytest --version",
+    command: `${PYTEST} -p no:cacheprovider`,
+    program: `${PYTEST} --version`,
     files: (seed) => ({
       "tests/test_sum.py": `${above(seed, "# moved")}import pytest
 class TestSums:
@@ -221,9 +228,6 @@ mod tests {
     line: 1,
   },
 };
-
-const isHere = (program: string | undefined): boolean =>
-  program === undefined || spawnSync("/bin/sh", ["-c", program], { stdio: "ignore" }).status === 0;
 
 async function judge(runner: Runner, seed: Seed): Promise<{ verdict: Extract<Verdict, { is: "fail" }>; ids: unknown }> {
   const path = tempDir("runner");

@@ -12,11 +12,19 @@ function namesOf(test) {
   return names;
 }
 
+/** One file may be run in several projects. */
+const projectOf = ({ project }) => (project?.name ? [project.name] : []);
+
 function ofModule(module) {
   return [...module.children.allTests()].map((test) => {
     const { state, errors = [] } = test.result();
     const failure = state === "failed" ? failureOf(errors[0], asTold) : {};
-    return { file: module.moduleId, names: namesOf(test), status: STATUS[state] ?? "skipped", ...failure };
+    return {
+      file: module.moduleId,
+      names: [...projectOf(module), ...namesOf(test)],
+      status: STATUS[state] ?? "skipped",
+      ...failure,
+    };
   });
 }
 

@@ -7,6 +7,8 @@
 export interface Project {
   /** Entries of the top level. */
   names: ReadonlySet<string>;
+  /** package.json of each package in a folder of its own. */
+  manifests: readonly string[];
   /** A small text file; undefined when there is none. */
   read(path: string): string | undefined;
 }
@@ -62,15 +64,23 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   return { text: [...texts.values()].join("\n"), files: [...files].toSorted() };
 }
 
+/** Of all packages under their name: which of them a check means cannot be told from its command. */
 function scriptsOf(project: Project): Map<string, string> {
   const found = new Map<string, string>();
-  try {
-    const { scripts } = JSON.parse(project.read("package.json") ?? "{}") as { scripts?: Record<string, unknown> };
-    for (const [name, text] of Object.entries(scripts ?? {})) if (typeof text === "string") found.set(name, text);
-  } catch {
-    // Not readable as JSON: npm cannot read it either.
+  for (const text of [project.read("package.json") ?? "{}", ...project.manifests]) {
+    for (const [name, script] of Object.entries(scriptsIn(text)))
+      if (typeof script === "string") found.set(name, [found.get(name) ?? [], script].flat().join("\n"));
   }
   return found;
+}
+
+function scriptsIn(manifest: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(manifest) as { scripts?: Record<string, unknown> }).scripts ?? {};
+  } catch {
+    // npm cannot read it either.
+    return {};
+  }
 }
 
 function scriptNames(text: string): string[] {

@@ -9,6 +9,7 @@ interface Given extends Partial<Asked> {
 function detected({ files = {}, ...asked }: Given) {
   const project = {
     names: new Set(Object.keys(files).map((path) => path.split("/")[0] ?? "")),
+    manifests: Object.keys(files).flatMap((path) => (/.\/package\.json$/.test(path) ? [files[path] ?? ""] : [])),
     read: (path: string): string | undefined => files[path],
   };
   return detectProtect(project, {
@@ -94,6 +95,11 @@ describe("configuration that judges", () => {
       "eslint.config.js",
       "pnpm run check",
       { files: { "package.json": '{"scripts":{"check":"npm run lint","lint":"eslint ."}}' } },
+    ],
+    [
+      "packages/a/vite.config.ts",
+      "npm test --workspaces",
+      { files: { "package.json": "{}", "packages/a/package.json": '{"scripts":{"test":"vitest"}}' } },
     ],
     ["Makefile", "make test", {}],
     ["GNUmakefile", "make test", {}],

@@ -81,9 +81,11 @@ export const check = z.union(
       timeout: duration.optional(),
       required: z.boolean("must be true or false").optional(),
       weight: weight.optional(),
+      /** Files it writes reports of tests to, as globs. */
+      reports: listOf(insideFile, /[,\s]+/).optional(),
     }),
   ],
-  "must be a command, or have `run` and perhaps `name`, `timeout`, `required`",
+  "must be a command, or have `run` and perhaps `name`, `timeout`, `required`, `reports`",
 );
 
 export const choice = <const T extends readonly [string, ...string[]]>(words: T) =>

@@ -3,15 +3,12 @@ import type { MakePart } from "../../loop/actions.ts";
 import { judged } from "../../loop/decide.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
 import { mainLane, type Judgement, type RunState } from "../../loop/state.ts";
-import { KIB, quote } from "./text.ts";
-
-const MAX_FAILURES_SHOWN = 10;
-/** Below the item of a list. */
-const EXCERPT_INDENT = 6;
+import { redCheck } from "./failing-check.ts";
+import { isOpening, KIB } from "./text.ts";
 
 export const verdicts: MakePart = (state, turn) => ({
   name: "verdicts",
-  text: verdictLines(state, lastJudgement(mainLane(state), turn)),
+  text: verdictLines(state, lastJudgement(mainLane(state), turn), !isOpening(turn)),
   capBytes: 12 * KIB,
 });
 
@@ -21,8 +18,8 @@ export const decision: MakePart = (state, turn) => ({
   capBytes: 2 * KIB,
 });
 
-/** Of the last judged change, red ones with evidence. */
-function verdictLines(state: RunState, last: Judgement | undefined): string {
+/** Of the last judged change, red ones with evidence. `knows`: what the iterations before said is in the session. */
+function verdictLines(state: RunState, last: Judgement | undefined, knows: boolean): string {
   if (last?.decision === undefined) return "";
   const lines = judged(state, last).map(({ check, verdict }) => {
     switch (verdict?.is) {
@@ -34,15 +31,8 @@ function verdictLines(state: RunState, last: Judgement | undefined): string {
       case "unverifiable":
         return `- ${check.name}: ${verdict.is} (${verdict.reason})`;
       case "fail":
-        return [
-          `- ${check.name}: FAIL (\`${check.command}\` exited with ${verdict.evidence.exitCode})`,
-          quote(verdict.excerpt, { by: EXCERPT_INDENT }),
-        ].join("\n");
       case "flaky":
-        return `- ${check.name}: flaky (${verdict.failures
-          .slice(0, MAX_FAILURES_SHOWN)
-          .map((f) => f.message)
-          .join("; ")})`;
+        return redCheck({ state, check, verdict, knows });
     }
   });
   return lines.length === 0
