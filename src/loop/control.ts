@@ -4,20 +4,30 @@
  * check that does not see the plant on the base either. Pure.
  */
 import type { Verdict } from "../events.ts";
+import type { CheckSpec, RunSpec } from "../spec.ts";
 import { voters } from "./combine.ts";
 import { verdictOf, type Recorded, type RunState } from "./state.ts";
 
 type Passed = Extract<Verdict, { is: "pass" }>;
 
+/** A command may be a runner of tests, and a run may have tests whose failure it has to see. */
+export const mayControl = ({ verdicts, protect }: RunSpec, { kind }: Pick<CheckSpec, "kind">): boolean =>
+  verdicts.control === "auto" && protect.tests.length > 0 && kind === "command";
+
 /** The check that is to be controlled on this tree before its pass ends the run. */
 export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">): string | undefined {
   const { spec } = state;
-  if (spec.verdicts.control === "off" || spec.protect.tests.length === 0) return undefined;
-  return voters(spec.checks, spec.verdicts).find(({ kind, name }) => {
-    const verdict = kind === "command" ? verdictOf(state, judged, name) : undefined;
-    return verdict?.is === "pass" && verdict.evidence.control === undefined;
+  return voters(spec.checks, spec.verdicts).find((check) => {
+    const verdict = verdictOf(state, judged, check.name);
+    const before = state.baselines.get(check.name);
+    const isBare = before !== undefined && "evidence" in before && before.evidence.control === "none";
+    return mayControl(spec, check) && !isBare && verdict?.is === "pass" && verdict.evidence.control === undefined;
   })?.name;
 }
+
+/** The base has no test file that a failure can be planted in. */
+export const uncontrolled = (verdict: Verdict): Verdict =>
+  "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;
 
 /** What the check said of the planted trees: the change's, and the base's where that was asked. */
 export interface ControlRuns {

@@ -4,7 +4,7 @@ import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
-import { controlled, needsBase } from "./control.ts";
+import { controlled, mayControl, needsBase, uncontrolled } from "./control.ts";
 import type { Hands } from "./hands.ts";
 import { afterQuarantine } from "./quarantine.ts";
 import { baselineOfRuns, verdictOfRuns } from "./repeat.ts";
@@ -27,7 +27,13 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
     () => judgeTree(found, tree, asking),
     (runs) => baselineOfRuns(run.state, spec, runs),
   );
-  if (verdict !== undefined) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict }]);
+  if (verdict === undefined) return;
+  const { tests, except } = run.state.spec.protect;
+  const plant = async (): Promise<unknown> =>
+    await hands.ports.workspace.planted(tree, { alsoIn: tree, tests, except });
+  const isBare = mayControl(run.state.spec, spec) && (await plant()) === undefined;
+  const known = isBare ? uncontrolled(verdict) : verdict;
+  if (!signal.aborted) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known }]);
 }
 
 export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -149,7 +155,8 @@ function aboutJudging(
   });
   return {
     goal: state.spec.goal,
-    baseline: isBase ? undefined : known(state.baselines.get(name)),
+    // Tests that a person took away between turns are not missing.
+    baseline: isBase || state.protected?.followed === true ? undefined : known(state.baselines.get(name)),
     change: {
       base: baseTree,
       tree,

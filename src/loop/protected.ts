@@ -24,6 +24,8 @@ export interface ProtectedState {
    * nobody can tell, so a person has to.
    */
   doubts: string[];
+  /** Some did: the tests are not those any more that the baseline saw. */
+  followed?: true;
 }
 
 export function recordProtected(
@@ -42,6 +44,7 @@ export function recordProtected(
   state.protected = {
     undone: undone.length === 0 ? before.undone : [...before.undone, one].slice(-MAX_KEPT_UNDOINGS),
     testsChanged: testsChanged.slice(0, MAX_KEPT_PATHS),
+    ...(before.followed === true || followed.length > 0 ? { followed: true } : {}),
     doubts: [...new Set([...before.doubts, ...doubtful])].slice(0, MAX_KEPT_PATHS),
   };
 }

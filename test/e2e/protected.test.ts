@@ -40,7 +40,9 @@ describe.concurrent("files that judge the work", () => {
     ]);
     expect(first?.kept).toMatch(/^protected\/\d+$/);
     expect(second?.protected).toBeUndefined();
-    expect(result.of("check-end").map(({ verdict }) => verdict.is)).toEqual(["fail", "pass"]);
+    const verdicts = result.of("check-end").map(({ verdict }) => verdict);
+    expect(verdicts.map(({ is }) => is)).toEqual(["fail", "pass", "pass"]);
+    expect(verdicts.at(-1)).toMatchObject({ evidence: { control: "seen" } });
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     const told = place.sent().find((body) => body.includes("## Put back")) ?? "";
     expect(told).toContain("test/sum.test.js");

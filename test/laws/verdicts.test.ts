@@ -386,6 +386,14 @@ describe("the control before the end", () => {
     expect(asked).toHaveLength(4);
   });
 
+  it("is no news where no test file can hold a plant", async () => {
+    const world = makeWorld();
+    const spec = judgedSpec();
+    const end = await live(world, spec, [act(["a"])], { adjust: judgedBy(world, spec, honest) });
+    expect(end.outcome?.is).toBe("verified");
+    expect(world.facts.filter((f) => f.type === "check-end")).toHaveLength(1);
+  });
+
   it("leaves it to a person when it cannot be made", async () => {
     const { end } = await judged(judgedSpec(), ({ lines }) => (lines.includes(PLANTED) ? "unverifiable" : true), [
       act(["a"]),
