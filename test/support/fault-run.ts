@@ -14,7 +14,8 @@ import { makeSpec } from "./world.ts";
 
 const DRIVER = join(import.meta.dirname, "../fixtures/driver.mjs");
 const DRIVE_TIMEOUT_MS = 60_000;
-const RUN = "r-fault";
+/** Of this process alone: a run sweeps what bears its name, on the whole machine. */
+const RUN = `r-fault-${process.pid}`;
 
 export interface FaultReport {
   /** The fault came: the process died or failed. */
