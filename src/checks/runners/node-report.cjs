@@ -1,6 +1,6 @@
 "use strict";
 /* A reporter of node:test that prints nothing and writes what it saw. */
-const { resolve } = require("path");
+const paths = require("path");
 const { failureOf, writeReport } = require("./write-report.cjs");
 
 const MAX_STDERR_CHARS = 8000;
@@ -21,7 +21,7 @@ module.exports = async function* report(source) {
       above.set(data.file, [...names.slice(0, data.nesting), data.name]);
     }
     if (type === "test:stderr" && data.file !== undefined) {
-      const file = resolve(data.file);
+      const file = paths.resolve(data.file);
       printed.set(file, `${printed.get(file) || ""}${data.message}`.slice(-MAX_STDERR_CHARS));
     }
     if (type !== "test:pass" && type !== "test:fail") continue;

@@ -5,7 +5,7 @@
  * is everything a runner starts. Plain JavaScript for any Node: it runs under the project's own.
  */
 const { existsSync, readFileSync, realpathSync } = require("fs");
-const { dirname, join } = require("path");
+const paths = require("path");
 
 const MAX_CONFIG_CHARS = 256 * 1024;
 /** Versions that know `--test-reporter`. */
@@ -13,7 +13,7 @@ const FIRST_WITH_REPORTERS = { 18: 15, 19: 6 };
 /** From here on `spec` is what node prints where there is no terminal. */
 const FIRST_WITH_SPEC = 23;
 
-const beside = (name) => join(__dirname, name);
+const beside = (name) => paths.join(__dirname, name);
 const add = (...words) => {
   const end = process.argv.indexOf("--", 2);
   process.argv.splice(end === -1 ? process.argv.length : end, 0, ...words);
@@ -32,9 +32,9 @@ function forget() {
 /** The nearest file of these names, from a folder upwards. */
 function nearest(folder, names) {
   for (;;) {
-    const found = names.map((name) => join(folder, name)).find((file) => existsSync(file));
-    if (found !== undefined || dirname(folder) === folder) return found;
-    folder = dirname(folder);
+    const found = names.map((name) => paths.join(folder, name)).find((file) => existsSync(file));
+    if (found !== undefined || paths.dirname(folder) === folder) return found;
+    folder = paths.dirname(folder);
   }
 }
 
@@ -76,7 +76,7 @@ function jest() {
 /** Its events are the same since ever, whatever reporter listens. */
 function mocha(main) {
   const root = main.slice(0, main.lastIndexOf("/mocha/") + "/mocha/".length);
-  const loaded = require(join(root, "lib/runner.js"));
+  const loaded = require(paths.join(root, "lib/runner.js"));
   const Runner = loaded.Runner || loaded.default || loaded;
   const { listenTo } = require("./mocha-report.cjs");
   const emit = Runner.prototype.emit;

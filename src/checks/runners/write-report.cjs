@@ -1,7 +1,7 @@
 "use strict";
 /* Writes what a runner's listeners saw, in the shape of jest's JSON, to a file of its own: a command may run several. */
 const { writeFileSync } = require("fs");
-const { join } = require("path");
+const paths = require("path");
 
 const MAX_VALUE_CHARS = 300;
 const MAX_MESSAGE_CHARS = 8000;
@@ -42,7 +42,7 @@ function writeReport(kind, tests, broken = []) {
   }
   for (const { file, message } of broken) Object.assign(of(file), { status: "failed", broken: true, message });
   const name = `${kind}-${process.pid}-${Math.random().toString(36).slice(2)}.json`;
-  writeFileSync(join(__dirname, "out", name), JSON.stringify({ testResults: [...files.values()] }));
+  writeFileSync(paths.join(__dirname, "out", name), JSON.stringify({ testResults: [...files.values()] }));
 }
 
 module.exports = { failureOf, writeReport };
