@@ -5,6 +5,7 @@
 import { chmodSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Ready, VerifyTree } from "../ports.ts";
+import { ageAdded } from "./aged.ts";
 import { copyRepository } from "./check-git.ts";
 import type { Composing } from "./composed-tree.ts";
 import { openUp, removeAround } from "./dependencies.ts";
@@ -56,6 +57,7 @@ export function plainTrees(lane: Lane, { path, composing, copied, setup, reposit
       await clean(git, place());
       await git.need(args);
     }
+    await ageAdded(lane, { root: path, tree });
     at = tree;
   };
   const ready = async (tree: VerifyTree, signal: AbortSignal): Promise<Ready> => {

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { currentOwner } from "../platform/owner.ts";
+import { ageAdded } from "./aged.ts";
 import { removeAround } from "./dependencies.ts";
 import type { Lane } from "./lane.ts";
 import { absolute, type RawPath } from "./scan.ts";
@@ -58,6 +59,7 @@ export function openSlot(lane: Lane, path: string): Slot {
       rmSync(note, { force: true });
       const difference = before === undefined ? undefined : await differenceOf(lane, { from: before, to: tree });
       await (difference === undefined ? whole(tree) : step(difference).catch(() => whole(tree)));
+      await ageAdded(lane, { root: path, tree });
       at = tree;
       writeFileSync(note, `${currentOwner().boot} ${tree}`);
     },
