@@ -6,6 +6,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { byHand, plainCommit } from "./by-hand.ts";
+import { checkCost } from "./checks.ts";
 import { fenceCost } from "./fence.ts";
 import { journalFacts } from "./journal.ts";
 import { CLI, makePlace, median } from "./support.ts";
@@ -132,6 +133,7 @@ const parts: Readonly<Record<string, () => object | Promise<object>>> = {
   statusStart,
   firstAgentStart,
   fence: fenceCost,
+  checks: checkCost,
   journalOf100kFacts: journalFacts,
   tokensBilledForTenIterations: tokensBilled,
 };

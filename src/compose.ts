@@ -9,6 +9,7 @@ import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
+import { KNOWN_TYPES } from "./loop/known-types.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
@@ -34,12 +35,15 @@ export function openState(env: Environment): State {
 
 /** For drivers: also knows which facts may be written and gone on over. */
 export async function openDriverState(env: Environment): Promise<State> {
-  const { factSchema } = await import("./events.ts");
   const dir = stateDir(env);
   const redact = makeRedact({ environment: env });
-  const knownTypes = new Set<string>(factSchema.options.map((option) => option.shape.type.value));
-  const validate = (fact: unknown): unknown => factSchema.parse(fact);
-  return { dir, redact, ...openJournal({ dir, redact, isAlive, validate, knownTypes }) };
+  return { dir, redact, ...openJournal({ dir, redact, isAlive, validator: loadValidator, knownTypes: KNOWN_TYPES }) };
+}
+
+/** The schemas take a while to load, and are not needed before something is written. */
+async function loadValidator(): Promise<(fact: unknown) => unknown> {
+  const { factSchema } = await import("./events.ts");
+  return (fact) => factSchema.parse(fact);
 }
 
 export interface Composed {
@@ -74,18 +78,31 @@ export async function composeForRun({
   ahead,
   fence: opened,
 }: ComposeOptions): Promise<Composed> {
-  const [{ openWorkspace }, { makeCheck }, { sweep }, { currentOwner }, { systemClock }, { thawEnvironment }, hooks] =
-    await Promise.all([
-      import("./workspace/open.ts"),
-      import("./compose/checks.ts"),
-      import("./platform/sweep.ts"),
-      import("./platform/owner.ts"),
-      import("./platform/clock.ts"),
-      import("./compose/environment.ts"),
-      import("./compose/hook.ts"),
-    ]);
+  const [
+    { openWorkspace },
+    { makeCheck },
+    { verifyOptions, withDependencies },
+    { sweep },
+    { currentOwner },
+    { systemClock },
+    { thawEnvironment },
+    hooks,
+  ] = await Promise.all([
+    import("./workspace/open.ts"),
+    import("./compose/checks.ts"),
+    import("./compose/dependencies.ts"),
+    import("./platform/sweep.ts"),
+    import("./platform/owner.ts"),
+    import("./platform/clock.ts"),
+    import("./compose/environment.ts"),
+    import("./compose/hook.ts"),
+  ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const checkHome = join(runDir(state.dir, run), "check-home");
+  const { journal, trace, blobs } = state;
+  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
+  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
+  const forChecks = { ...environment, ...fence.environment };
   const workspace = await openWorkspace({
     spec: spec.workspace,
     run,
@@ -93,10 +110,8 @@ export async function composeForRun({
     stateDir: state.dir,
     environment: env,
     protect: spec.protect,
+    verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
-  const { journal, trace, blobs } = state;
-  const environment = thawEnvironment(spec.environment, { env, run, home: checkHome });
-  const fence = opened ?? (await runFence({ run, env, state, start: { spec, base } }));
   const named = agents ?? (await agentNamed(spec.agent.name, env));
   const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
@@ -107,30 +122,36 @@ export async function composeForRun({
     agents: named,
     workspace,
     checks: spec.checks.map((check) =>
-      makeCheck(check, {
-        run,
-        blobs,
-        environment: { ...environment, ...fence.environment },
-        maxOutputBytes: spec.fence.outputBytes,
-        fence:
-          fence.check === undefined ? undefined : { confine: fence.check, level: fence.level, at: spec.workspace.path },
-        reports: fence.reports,
-        testChanges: spec.protect.testChanges,
-        custom: checks,
-        judge: {
-          agent: named[spec.agent.name],
-          settings: spec.agent,
-          place: {
-            home: judges,
-            environment: {
-              ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
-              ...fence.environment,
+      withDependencies(
+        makeCheck(check, {
+          run,
+          blobs,
+          environment: forChecks,
+          maxOutputBytes: spec.fence.outputBytes,
+          fence:
+            fence.check === undefined
+              ? undefined
+              : { confine: fence.check, level: fence.level, at: spec.workspace.path },
+          reports: fence.reports,
+          testChanges: spec.protect.testChanges,
+          custom: checks,
+          tests: spec.protect.tests,
+          judge: {
+            agent: named[spec.agent.name],
+            settings: spec.agent,
+            place: {
+              home: judges,
+              environment: {
+                ...thawEnvironment(spec.environment, { env, run, home: join(judges, "home") }),
+                ...fence.environment,
+              },
+              confine: fence.judge,
+              sockets: fence.sockets,
             },
-            confine: fence.judge,
-            sockets: fence.sockets,
           },
-        },
-      }),
+        }),
+        { kind: check.kind, blobs },
+      ),
     ),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,

@@ -3,6 +3,7 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { HookResult, RunHook } from "./ports/hook.ts";
 import type {
   BlobWriter,
   Blobs,
@@ -16,7 +17,8 @@ import type {
   Trace,
   TraceLine,
 } from "./ports/journal.ts";
-import type { AgentSpec, HookSpec } from "./spec.ts";
+import type { FailedSetup, Ready, VerifyTree } from "./ports/verify-tree.ts";
+import type { AgentSpec } from "./spec.ts";
 
 // ── Clock ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -284,7 +286,7 @@ export interface Workspace {
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
   /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
   standing(): Promise<Standing>;
-  /** A plain directory with exactly this tree and no link to any repository, for checks. */
+  /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */
   verifyTree(tree: string): Promise<VerifyTree>;
   /**
    * The tree with a failure planted at the end of its test files, those alone that are in the other tree, too; undefined
@@ -297,13 +299,7 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-export interface VerifyTree {
-  readonly path: string;
-  readonly tree: string;
-  /** How far it is from the agent's reach, for the evidence. */
-  readonly isolation: string;
-  release(): Promise<void>;
-}
+export type { FailedSetup, HookResult, Ready, RunHook, VerifyTree };
 
 // ── Check ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -336,18 +332,6 @@ export interface JudgedChange {
   /** What the agent changed and pawl undid. */
   undone: readonly PathChange[];
 }
-
-// ── Hook ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface HookResult {
-  ok: boolean;
-  exitCode: number | null;
-  durationMs: number;
-  /** Redacted by the journal; bounded. */
-  output: string;
-}
-/** Runs one hook's command in the workspace with a fact on its standard input. Never rejects for the command's failure. */
-export type RunHook = (hook: HookSpec, input: string, signal: AbortSignal) => Promise<HookResult>;
 
 // ── All of them ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

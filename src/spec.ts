@@ -291,6 +291,8 @@ export const runSpecSchema = z.strictObject({
   protect: protectSpecSchema,
   verdicts: verdictSpecSchema,
   setup: setupSpecSchema.optional(),
+  /** Checks get a throw-away repository with the judged tree as its one commit. */
+  checkGit: z.boolean().optional(),
   tasks: tasksSpecSchema.optional(),
   notes: memoFileSchema.optional(),
   knowledge: memoFileSchema.optional(),

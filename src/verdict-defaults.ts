@@ -12,3 +12,33 @@ export const PLAIN_VERDICTS: VerdictSpec = {
   control: "off",
   quarantine: [],
 };
+
+/** Files that decide which dependencies a project has, by name. */
+export const LOCKFILES: readonly string[] = [
+  "package-lock.json",
+  "npm-shrinkwrap.json",
+  "pnpm-lock.yaml",
+  "yarn.lock",
+  "bun.lock",
+  "requirements*.txt",
+  "poetry.lock",
+  "uv.lock",
+  "Pipfile.lock",
+  "go.sum",
+  "Cargo.lock",
+  "Gemfile.lock",
+  "composer.lock",
+];
+
+/** What `--setup` goes by where nothing else is said. */
+export const SETUP_KEYS: readonly string[] = [
+  ...LOCKFILES,
+  "package.json",
+  "pnpm-workspace.yaml",
+  "pyproject.toml",
+  "setup.cfg",
+  "go.mod",
+  "Cargo.toml",
+  "Gemfile",
+  "composer.json",
+];

@@ -29,6 +29,13 @@ function counted({ name, about, shows, files, counts, env = {} }: Counted): Part
 
 export const countedParts: readonly Part[] = [
   counted({
+    name: "power",
+    about: "the power goes at random moments of a run: whatever was not synced is gone from its disk",
+    shows: "F3",
+    files: ["test/e2e/power.test.ts"],
+    counts: { cuts: [500, "PAWL_TEST_POWER_CUTS"], seed: [11, "PAWL_TEST_SEED"] },
+  }),
+  counted({
     name: "fence",
     about:
       "the red team's escapes as root, as a user and by the real agent; bombs, and how late the driver is meanwhile",

@@ -22,11 +22,11 @@ checkContract("a guard", (situation) => {
     hanging: aboutChange(before, after, { files: () => new Promise(() => {}) }),
     impossible: aboutChange(before, after, { files: () => Promise.reject(new Error("no such tree")) }),
   }[situation];
-  return { check: guardCheck(specOf(ALL)), tree: treeOf(after), run: `r-${randomUUID()}`, about };
+  return { check: guardCheck(specOf(ALL), { tests: [] }), tree: treeOf(after), run: `r-${randomUUID()}`, about };
 });
 
 async function found(before: Files, after: Files, spec = specOf(ALL), more: Partial<JudgeAbout["change"]> = {}) {
-  const verdict = await guardCheck(spec).judge(treeOf(after), never(), aboutChange(before, after, more));
+  const verdict = await guardCheck(spec, { tests: [] }).judge(treeOf(after), never(), aboutChange(before, after, more));
   if (verdict.is === "pass") return [];
   if (verdict.is === "fail") return verdict.failures.map(({ fingerprint }) => fingerprint);
   throw new Error(JSON.stringify(verdict));
@@ -219,7 +219,7 @@ describe("a guard against gaming (A14)", () => {
     expect(rules).toContain(rule);
   });
 
-  it("refuses all of them, and for the rule that is meant alone too", async () => {
+  it("refuses all of them, and for the rule that is meant alone too (A14)", async () => {
     const refused = await Promise.all(GAMING.map(({ before, after, rule }) => found(before, after, specOf([rule]))));
     const count = refused.filter((failures) => failures.length > 0).length;
     figure("A14, gaming diffs", { diffs: GAMING.length, refused: count });
@@ -276,7 +276,7 @@ describe("a guard", () => {
     const spec = specOf(["secrets"]);
     expect(await found({}, { "a.env": `A=1\nKEY=${KEY}\n` }, spec)).toEqual(["guard:secrets:a.env"]);
     expect(await found({ "a.env": `KEY=${KEY}\n` }, { "a.env": `KEY=${KEY}\nB=2\n` }, spec)).toEqual([]);
-    const verdict = await guardCheck(spec).judge(
+    const verdict = await guardCheck(spec, { tests: [] }).judge(
       treeOf({ "a.env": `\n${KEY}` }),
       never(),
       aboutChange({}, { "a.env": `\n${KEY}` }),
@@ -284,6 +284,16 @@ describe("a guard", () => {
     expect(verdict).toMatchObject({ is: "fail", failures: [{ line: 2, file: "a.env" }] });
     // The secret itself is not told on.
     expect(JSON.stringify(verdict)).not.toContain(KEY);
+  });
+
+  it("knows the tests of a layout of its own by the patterns the run has", async () => {
+    const [before, after] = [
+      { "verify/sums.ts": "check(add(1, 2) === 3); assert(true, f());\nexpect(x).toBe(1);\n" },
+      { "verify/sums.ts": "" },
+    ];
+    const judged = async (tests: string[]): Promise<string> =>
+      (await guardCheck(specOf(ALL), { tests }).judge(treeOf(after), never(), aboutChange(before, after))).is;
+    expect([await judged([]), await judged(["verify/**"])]).toEqual(["pass", "fail"]);
   });
 
   it("counts the lines of the change, without those of lockfiles", async () => {
@@ -307,7 +317,7 @@ describe("a guard", () => {
 
   it("cannot judge a source file that is too large to compare", async () => {
     const after = { "a.ts": "x".repeat(3 * 1024 * 1024) };
-    const verdict = await guardCheck(specOf(ALL)).judge(treeOf(after), never(), aboutChange({}, after));
+    const verdict = await guardCheck(specOf(ALL), { tests: [] }).judge(treeOf(after), never(), aboutChange({}, after));
     expect(verdict).toEqual({ is: "unverifiable", reason: "a.ts has 3145728 bytes; at most 2097152 are read" });
   });
 });

@@ -3,12 +3,12 @@
  * secrets, size, places that are off limits. It counts, so what only a person can weigh is left to a person.
  */
 import type { Failure, FileChange } from "../events.ts";
-import { globs } from "../platform/globs.ts";
+import { globMatcher, spelledOut } from "../platform/glob.ts";
 import { findShapes } from "../platform/secret-shapes.ts";
 import type { Check, JudgeAbout, VerifyTree } from "../ports.ts";
 import type { CheckSpecOf, GuardRule } from "../spec.ts";
 import { suppressionsIn } from "./guard/count.ts";
-import { languageOf } from "./guard/languages.ts";
+import { isTestPath, languageOf } from "./guard/languages.ts";
 import { countTests, deletedTests, emptiedTests, skippedTests, type Version } from "./guard/tests.ts";
 import { inProcessCheck } from "./in-process.ts";
 import { readTreeFile } from "./tree-file.ts";
@@ -34,9 +34,13 @@ interface Looked {
   signal: AbortSignal;
   /** Of the files in a known language; read once. */
   versions: () => Promise<Version[]>;
+  isTest: (path: string) => boolean;
 }
 
-export function guardCheck(spec: Spec): Check {
+/** `tests`: patterns of what the run knows to be tests, beside the usual names. */
+export function guardCheck(spec: Spec, { tests }: { tests: readonly string[] }): Check {
+  const isKnownTest = globMatcher(tests);
+  const isTest = (path: string): boolean => isTestPath(path) || isKnownTest(path);
   return inProcessCheck(spec, async ({ tree, about, signal }) => {
     const files = await about.change.files();
     if (files.length > MAX_FILES)
@@ -49,6 +53,7 @@ export function guardCheck(spec: Spec): Check {
       about,
       signal,
       versions: () => (read ??= sources({ files, tree, about, signal })),
+      isTest,
     };
     const failures: Failure[] = [];
     for (const rule of spec.rules) failures.push(...(await RULES[rule](looked)));
@@ -61,14 +66,14 @@ const RULES: Readonly<Record<GuardRule, (looked: Looked) => Promise<Failure[]> |
     about.change.undone.map(({ path, how }) =>
       finding("protected-paths", path, `was ${how}; it is protected, so that was undone`),
     ),
-  "tests-deleted": async ({ versions }) => deletedTests(countTests(await versions())),
-  "tests-skipped": async ({ versions }) => skippedTests(countTests(await versions())),
-  "tests-emptied": async ({ versions }) => emptiedTests(countTests(await versions())),
+  "tests-deleted": async ({ versions, isTest }) => deletedTests(countTests(await versions(), isTest)),
+  "tests-skipped": async ({ versions, isTest }) => skippedTests(countTests(await versions(), isTest)),
+  "tests-emptied": async ({ versions, isTest }) => emptiedTests(countTests(await versions(), isTest)),
   suppressions: async ({ versions }) => suppressions(await versions()),
   secrets,
   "diff-size": ({ files, spec }) => diffSize(files, spec),
   "forbidden-paths": ({ files, spec: { paths = [] } }) => {
-    const isForbidden = globs(paths);
+    const isForbidden = globMatcher(paths.map(spelledOut));
     return files
       .filter(({ path }) => isForbidden(path))
       .map(({ path }) => finding("forbidden-paths", path, "was changed, and no change may touch it"));
@@ -81,7 +86,12 @@ const finding = (rule: GuardRule, path: string, says: string): Failure => ({
   file: path,
 });
 
-async function sources({ files, tree, about, signal }: Omit<Looked, "versions" | "spec">): Promise<Version[]> {
+async function sources({
+  files,
+  tree,
+  about,
+  signal,
+}: Omit<Looked, "versions" | "spec" | "isTest">): Promise<Version[]> {
   const versions: Version[] = [];
   for (const { path } of files) {
     signal.throwIfAborted();

@@ -175,7 +175,7 @@ describe("a judge", () => {
     expect(verdict).toEqual({ is: "unverifiable", reason, usage: USAGE });
   });
 
-  it("tells when a limited provider may be asked again", async () => {
+  it("tells when a limited provider may be asked again (row 6)", async () => {
     const outcome = { is: "limited", kind: "rate", resetAt: Date.now() + 60_000, message: "429" } as const;
     const verdict = await judge({ agent: judgeAgent({ outcome }).agent }).judged();
     if (verdict.is !== "unverifiable") throw new Error(JSON.stringify(verdict));

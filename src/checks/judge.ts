@@ -9,7 +9,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Verdict } from "../events.ts";
 import { makePrivateDir } from "../platform/files.ts";
-import { globs } from "../platform/globs.ts";
+import { globMatcher, spelledOut } from "../platform/glob.ts";
 import type { Agent, Blobs, Check, JudgeAbout, OpenRequest, TurnEnd, VerifyTree } from "../ports.ts";
 import type { AgentSpec, CheckSpecOf } from "../spec.ts";
 import { evidenceOf, unverifiable, verdictOf, within } from "./in-process.ts";
@@ -89,7 +89,7 @@ async function material(spec: Spec, { tree, about }: Judging): Promise<{ what: s
       throw new Error(`the diff has more than the ${MAX_SHOWN_BYTES} bytes a judge is shown; name \`files\``);
     return [{ what: "diff since the base", text: diff === "" ? "nothing was changed" : diff }];
   }
-  const paths = await treeFiles(tree.path, globs(spec.files), MAX_FILES_SHOWN);
+  const paths = await treeFiles(tree.path, globMatcher(spec.files.map(spelledOut)), MAX_FILES_SHOWN);
   const shown: { what: string; text: string }[] = [];
   let left = MAX_SHOWN_BYTES;
   for (const path of paths) {

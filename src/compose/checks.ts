@@ -11,11 +11,13 @@ import type { CheckSpec } from "../spec.ts";
 interface Given extends NonNullable<Parameters<typeof commandCheck>[1]> {
   /** The program's own, for the checks of kind `custom`. */
   custom: readonly Check[];
+  /** Patterns of the files that are tests. */
+  tests: readonly string[];
   /** Who answers for checks of kind `judge`: the run's own agent, in a place of its own. */
   judge: Pick<Parameters<typeof judgeCheck>[1], "settings" | "place"> & { agent: Agent | undefined };
 }
 
-export function makeCheck(spec: CheckSpec, { custom, judge, ...surroundings }: Given): Check {
+export function makeCheck(spec: CheckSpec, { custom, tests, judge, ...surroundings }: Given): Check {
   switch (spec.kind) {
     case "command":
       return commandCheck(spec, surroundings);
@@ -24,7 +26,7 @@ export function makeCheck(spec: CheckSpec, { custom, judge, ...surroundings }: G
     case "requirement":
       return requirementCheck(spec);
     case "guard":
-      return guardCheck(spec);
+      return guardCheck(spec, { tests });
     case "metric":
       return metricCheck(spec, surroundings);
     case "judge": {

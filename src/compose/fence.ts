@@ -3,10 +3,10 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UsageError } from "../errors.ts";
-import { openEgress, type Attempt } from "../platform/egress.ts";
+import type { Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
 import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
-import { noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
+import { noFence, programAt, type Fence, type FenceKind, type Wrapped } from "../platform/fence.ts";
 import type { Inside, Relay } from "../platform/fence/bwrap.ts";
 import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
@@ -15,7 +15,8 @@ import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import { judgeHome } from "../platform/paths.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
-import type { LaneLayout } from "../workspace/layout.ts";
+import { slotPath, type LaneLayout } from "../workspace/layout.ts";
+import type { Layers } from "../workspace/verify-tree.ts";
 import { openScratch, removeFolder } from "./fence-scratch.ts";
 
 /** Of the loopback inside; nobody else is there. */
@@ -68,9 +69,14 @@ export interface RunFence {
   readonly level: string;
   /** undefined: unfenced. */
   readonly agent: Confine | undefined;
+  /** Runs on the verify tree that is its working directory. */
   readonly check: Confine | undefined;
   /** For a model that judges: it reaches its model and its own home, nothing of the work. */
   readonly judge: Confine | undefined;
+  /** Runs in its working directory, below the folder where dependencies are made, as if that were the workspace. */
+  readonly setup: Confine | undefined;
+  /** undefined: checks write into the verify tree itself. */
+  readonly layers: Layers | undefined;
   readonly sockets: { folder: string; at: string } | undefined;
   /** Where the runners of a check's tests may write reports: here, and as they see it. */
   readonly reports: { folder: string; at: string };
@@ -99,16 +105,17 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const ofProgram = join(agentHome, "tmp");
   const reports = join(request.runDir, "check-reports");
   if (spec.fence.kind === "none") {
-    const nothing = { agent: undefined, check: undefined, judge: undefined, sockets: undefined, environment: {} };
+    const nothing = { agent: undefined, check: undefined, judge: undefined, setup: undefined, layers: undefined };
     const close = async () => void (await Promise.all([removeFolder(ofProgram), removeFolder(reports)]));
-    return { ...nothing, level: noFence.level, reports: { folder: reports, at: reports }, close };
+    const level = { level: noFence.level, sockets: undefined, environment: {} };
+    return { ...nothing, ...level, reports: { folder: reports, at: reports }, close };
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
   const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
-  for (const folder of [agentHome, checkHome, layout.verify, layout.fencedGit, temporary, reports])
-    makePrivateDir(folder);
+  const judged = [layout.verify, layout.dependencies, layout.setups];
+  for (const folder of [agentHome, checkHome, ...judged, layout.fencedGit, temporary, reports]) makePrivateDir(folder);
   const tools = toolchainPlaces({
     // A folder of the workspace is open already; links in it are the agent's to make.
     path: (environment["PATH"] ?? "")
@@ -126,25 +133,27 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     agent: [
       { path: temporary, access: "write", at: "/tmp" },
       ...tools,
-      { path: workspace, access: "write" },
+      // Checks alone, of a run whose worktree was removed, get by without.
+      ...(existsSync(workspace) ? [{ path: workspace, access: "write" } as const] : []),
       ...gitPlaces(request),
       { path: agentHome, access: "write" },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
     ],
     check: [
       ...tools,
-      // At the workspace's own path: what was built or installed there means the judged files.
-      { path: layout.verify, access: "write", at: workspace },
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
       { path: reports, access: "write", at: REPORTS_AT },
     ],
   };
-  const scratchPlace: Place = { path: scratch.root, access: "write" };
   const judge = judgePlaces(request, { tools, sockets: sockets.folder });
+  const writable = [...judged, scratch.root].map((path): Place => ({ path, access: "write" }));
+  const trial = scratch.fresh();
   const fence = await openFence(spec.fence.kind, {
     run: spec.run,
-    places: [...places.agent, ...places.check, ...judge, scratchPlace],
+    places: [...places.agent, ...places.check, ...judge, ...writable],
+    layers: trial.layer,
   });
+  trial.drop();
   if (fence === undefined) {
     throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
       hint: "`pawl doctor --fence` tells why",
@@ -155,16 +164,36 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who] });
   const [ofAgent, ofCheck] = [insideFor("agent"), insideFor("check")];
   const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
-  const withScratch = (): Inside => {
-    const { home, temporary: empty } = scratch.fresh();
-    const first: Place = { path: empty, access: "write", at: "/tmp" };
-    return { ...ofCheck, places: [first, ...ofCheck.places, { path: home, access: "write", at: checkHome }] };
+  const below = new Map<string, readonly string[]>();
+  /** At the workspace's own path: what was built or installed there means the judged files. */
+  const over = (tree: Place): Confine => {
+    return (command, args, variables = []) => {
+      const fresh = scratch.fresh();
+      const first: Place = { path: fresh.temporary, access: "write", at: "/tmp" };
+      const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: fresh.layer } };
+      const own = [first, ...ofCheck.places, shown, { path: fresh.home, access: "write", at: checkHome } as const];
+      try {
+        return withDrop(fence.wrap(command, args, { ...ofCheck, places: own, variables }), fresh.drop);
+      } catch (error) {
+        fresh.drop();
+        throw error;
+      }
+    };
+  };
+  const treeAt = (cwd: string): Place => {
+    const path = isWithin(cwd, layout.verify) && cwd !== layout.verify ? cwd : slotPath(layout, 0);
+    makePrivateDir(path);
+    const place: Place = { path, access: "write", at: workspace };
+    return fence.layered ? { ...place, layer: { over: below.get(path) ?? [], folder: "" } } : place;
   };
   return {
     level: levelOf(fence, spec.fence),
     agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
-    check: (command, args, variables = []) => fence.wrap(command, args, { ...withScratch(), variables }),
+    check: (command, args, variables, cwd = "") => over(treeAt(cwd))(command, args, variables),
     judge: (command, args, variables = []) => fence.wrap(command, args, { ...ofJudge, variables }),
+    setup: (command, args, variables, cwd = "") =>
+      over({ path: cwd, access: "write", at: workspace })(command, args, variables),
+    layers: fence.layered ? { show: (path, folders) => void below.set(path, folders) } : undefined,
     sockets:
       spec.fence.network === "open"
         ? undefined
@@ -191,6 +220,22 @@ function judgePlaces({ runDir }: Request, { tools, sockets }: { tools: readonly 
     { path: home, access: "write" },
     { path: sockets, access: "read", at: SOCKETS_AT },
   ];
+}
+
+/** Everything of a command goes with it. */
+function withDrop({ held, ...wrapped }: Wrapped, drop: () => void): Wrapped {
+  return {
+    ...wrapped,
+    held: {
+      breaches: (end) => held?.breaches(end) ?? [],
+      tooMuch: held?.tooMuch ?? new Promise(() => undefined),
+      written: held?.written,
+      release() {
+        held?.release();
+        drop();
+      },
+    },
+  };
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */
@@ -254,6 +299,7 @@ async function openWayOut({ spec, environment, onAttempt }: Request, { folder }:
   const socat = programAt("socat");
   // The user's own proxy cannot be reached from inside, and its address may hold a password.
   if (socat === undefined) return { ...nothing, environment: proxyNames("") };
+  const { openEgress } = await import("../platform/egress.ts");
   const egress = await openEgress({ socket: join(folder, EGRESS), hosts, environment, onAttempt });
   const relay = { socat, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS), hostPorts: hostPorts(hosts) };
   return {

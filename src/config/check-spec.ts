@@ -3,7 +3,7 @@ import type { CheckSpec, Requirement } from "../spec.ts";
 import type { CheckSetting } from "./settings/checks.ts";
 
 const MAX_NAME_CHARS = 60;
-const MAX_WORDS_CHARS = 200;
+const MAX_WORDS_CHARS = 600;
 const DEFAULT_PASS_SCORE = 0.7;
 
 /** What it is called when nobody named it. */
@@ -61,16 +61,33 @@ function withoutNothing(requirement: object): Requirement {
   return Object.fromEntries(inner) as Requirement;
 }
 
+/** All of it, as far as there is room: the agent is told these words before it begins. */
 function sayRequirements(require: readonly Requirement[]): string {
-  const each = require.map(({ file, exists = true, words, ...rest }) => {
-    const asked = [
-      ...(words === undefined ? [] : [`${words.min ?? 0} to ${words.max ?? "any number of"} words`]),
-      ...Object.keys(rest),
-    ];
-    if (!exists) return `no ${file}`;
-    return asked.length === 0 ? file : `${file} (${asked.join(", ")})`;
+  const each = require.map((requirement) => {
+    if (requirement.exists === false) return `no ${requirement.file}`;
+    const asked = conditions(requirement);
+    return asked.length === 0 ? requirement.file : `${requirement.file} (${asked.join("; ")})`;
   });
   return oneLine(`requires ${each.join(", ")}`, MAX_WORDS_CHARS);
+}
+
+function conditions({ matches, lacks, contains, without, words, number, schema }: Requirement): string[] {
+  const listed = (how: string, texts: readonly string[] | undefined): string[] =>
+    texts === undefined ? [] : [`${how} ${texts.map((text) => JSON.stringify(text)).join(", ")}`];
+  return [
+    ...(words === undefined ? [] : [`${range(words)} words`]),
+    ...listed("with", contains),
+    ...listed("without", without),
+    ...listed("matching", matches),
+    ...listed("not matching", lacks),
+    ...(number === undefined ? [] : [`a number of ${range(number)} at ${JSON.stringify(number.pattern)}`]),
+    ...(schema === undefined ? [] : ["fitting a JSON Schema"]),
+  ];
+}
+
+function range({ min, max }: { min?: number | undefined; max?: number | undefined }): string {
+  if (min === undefined) return max === undefined ? "any number" : `at most ${max}`;
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`;
 }
 
 function oneLine(text: string, max: number): string {

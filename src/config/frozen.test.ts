@@ -29,6 +29,7 @@ const compare = (given: Flags, run: Flags): void =>
 const OTHER: Flags = {
   checks: ["npm test"],
   "until-green": true,
+  setup: "npm ci",
   promise: "READY",
   "abort-promise": "NO",
   confirmations: "2",

@@ -21,6 +21,7 @@ const option =
 /** By setting; lists of which a part is enough are compared by `includes`. */
 const FROZEN: Partial<Record<SettingName, Frozen>> = {
   "until-green": ({ claim }) => !claim.required,
+  setup: ({ setup }) => setup?.command,
   promise: ({ claim }) => claim.promise,
   "abort-promise": ({ claim }) => claim.abort,
   confirmations: ({ claim }) => claim.confirmations,

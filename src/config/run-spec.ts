@@ -80,6 +80,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
     criteria,
     protect: about.protect ?? NOTHING_PROTECTED,
     verdicts: toVerdicts(s),
+    ...toSetup(s),
     ...(s.tasks === undefined
       ? {}
       : { tasks: { file: s.tasks, promise: s["task-promise"], minIterations: s["task-min-iterations"] } }),
@@ -100,6 +101,14 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new UsageError(`these settings make no run: ${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+function toSetup(s: Resolved["settings"]): Pick<Partial<RunSpec>, "setup" | "checkGit"> {
+  const { setup: command, "setup-keys": keys, "setup-timeout": timeoutMs, "check-git": checkGit } = s;
+  return {
+    ...(command === undefined ? {} : { setup: { command, keys: [...keys], timeoutMs } }),
+    ...(checkGit ? { checkGit } : {}),
+  };
 }
 
 const HOOK_TIMEOUT_MS = 30_000;

@@ -3,6 +3,7 @@
  * the help. A setting `max-cost` is the key `max-cost`, the flag `--max-cost` and the variable PAWL_MAX_COST.
  */
 import type { z } from "zod";
+import { SETUP_KEYS } from "../verdict-defaults.ts";
 import { AGENT_SETTINGS } from "./settings/agent.ts";
 import { FENCE_SETTINGS } from "./settings/fence.ts";
 import { GIT_SETTINGS } from "./settings/git.ts";
@@ -11,12 +12,14 @@ import type { Setting } from "./settings/kinds.ts";
 import { LIMITS_SETTINGS } from "./settings/limits.ts";
 import { PATIENCE_SETTINGS } from "./settings/patience.ts";
 import { VERDICT_SETTINGS } from "./settings/verdicts.ts";
+import { SETUP_SETTINGS } from "./settings/setup.ts";
 
 export type { Setting } from "./settings/kinds.ts";
 
 export const SETTINGS = {
   ...GOAL_SETTINGS,
   ...VERDICT_SETTINGS,
+  ...SETUP_SETTINGS,
   ...LIMITS_SETTINGS,
   ...AGENT_SETTINGS,
   ...FENCE_SETTINGS,
@@ -52,6 +55,9 @@ export const DEFAULTS = {
   "memo-size": 16 * 1024,
   rules: [],
   "check-timeout": 600_000,
+  "setup-keys": [...SETUP_KEYS],
+  "setup-timeout": 1_800_000,
+  "check-git": false,
   "max-iterations": 20,
   "max-errors": 3,
   agent: "claude",

@@ -13,8 +13,10 @@ import type { Database } from "./sqlite.ts";
 export interface Author {
   redact: Redact;
   /** Throws when the whole fact is not one this pawl may write. */
-  validate: (fact: unknown) => unknown;
+  validate: Validate;
 }
+
+export type Validate = (fact: unknown) => unknown;
 
 /** Facts ready to be written: what will be read back, and the texts. */
 interface Prepared {
@@ -27,9 +29,7 @@ export function prepare(facts: readonly NewFact[], options: Author & { after: Ti
   const { redact, validate, after, stamp } = options;
   const prepared: Prepared = { facts: [], sealed: [], head: after };
   for (const fact of facts) {
-    const { body, tip } = seal(fact, { after: prepared.head, stamp, redact });
-    const whole = JSON.parse(body) as Fact;
-    whole.run = stamp.run;
+    const { fact: whole, body, tip } = seal(fact, { after: prepared.head, stamp, redact });
     try {
       validate(whole);
     } catch (cause) {

@@ -1,6 +1,6 @@
 /**
- * How facts are sealed and how a sealed row is trusted again. A body is the JSON text of a fact without its run. Facts
- * are hashed in blocks: the hash of a fact is that of its block's bodies up to it, after the hash of the block before. The
+ * How facts are sealed and how a sealed row is trusted again. A body is the JSON text of a fact without its run, or of
+ * how it differs from another of its block (shorten.ts). Facts are hashed in blocks: the hash of a fact is that of its block's bodies up to it, after the hash of the block before. The
  * last one is in the run's row, so from there every body back to the first is accounted for, and a block is checked,
  * parsed and let go of at once.
  */
@@ -8,6 +8,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { Fact, NewFact } from "../events.ts";
 import type { Redact } from "../ports.ts";
 import type { TerminalError } from "../errors.ts";
+import { lengthen, shorten, type Told } from "./shorten.ts";
 import { damaged } from "./trouble.ts";
 
 /** Tied to events.ts by its type, so that readers start without loading the schemas. */
@@ -22,13 +23,18 @@ export interface Link {
   hash: string;
 }
 
-/** A link that can be gone on from. Never changed: what follows it is another. */
-export interface Tip extends Link {
+/** A link whose hash can be gone on from. Never changed: what follows it is another. */
+export interface Stand extends Link {
   /** The hash of its block so far; not looked at where the next fact begins a block. */
   readonly block: Hash | undefined;
 }
+/** A stand that facts can be read and written from. */
+export interface Tip extends Stand {
+  /** Of its block so far, whole; none where the next fact begins a block. */
+  readonly facts: readonly Fact[];
+}
 /** What the first fact follows. */
-export const ORIGIN: Tip = { seq: -1, hash: "", block: undefined };
+export const ORIGIN: Tip = { seq: -1, hash: "", block: undefined, facts: [] };
 
 export interface Sealed extends Link {
   body: string;
@@ -47,13 +53,18 @@ export function blockOf(seq: number): { first: number; last: number } {
   return { first, last: first + BLOCK_FACTS - 1 };
 }
 
+const isLast = (seq: number): boolean => (seq + 1) % BLOCK_FACTS === 0;
+
 /** The chain after `count` more bodies, given as one text with commas between; not over the end of the tip's block. */
-export function extend(tip: Tip, { bodies, count }: { bodies: string; count: number }): Tip {
+export function extend(tip: Stand, { bodies, count }: { bodies: string; count: number }): Stand {
   const begins = (tip.seq + 1) % BLOCK_FACTS === 0;
   const block =
     begins || tip.block === undefined ? createHash("sha256").update(tip.hash) : tip.block.copy().update(",");
   block.update(bodies);
-  return { seq: tip.seq + count, hash: block.copy().digest("hex"), block };
+  const seq = tip.seq + count;
+  // What follows the last fact of a block goes on from its hash alone.
+  if (isLast(seq)) return { seq, hash: block.digest("hex"), block: undefined };
+  return { seq, hash: block.copy().digest("hex"), block };
 }
 
 interface SealOptions {
@@ -62,29 +73,39 @@ interface SealOptions {
   redact: Redact;
 }
 
-export function seal(fact: NewFact, { after, stamp, redact }: SealOptions): { body: string; tip: Tip } {
+export function seal(fact: NewFact, { after, stamp, redact }: SealOptions): { fact: Fact; body: string; tip: Tip } {
   const { lane = MAIN_LANE, ...rest } = redacted(fact, redact);
-  const { epoch, at, elapsed } = stamp;
-  const body = JSON.stringify({ v: FACT_VERSION, lane, seq: after.seq + 1, at, elapsed, epoch, ...rest });
-  return { body, tip: extend(after, { bodies: body, count: 1 }) };
+  const { run, epoch, at, elapsed } = stamp;
+  const whole = { v: FACT_VERSION, lane, seq: after.seq + 1, at, elapsed, epoch, ...rest, run } as Fact;
+  const body = JSON.stringify(shorten(whole, after.facts));
+  return { fact: whole, body, tip: advance(after, { list: `[${body}]`, block: [...after.facts, whole] }) };
 }
 
-/** The facts of bodies with commas between; undefined when they are not this many of this run from this seq on. */
-export function opened(bodies: unknown, { run, seq, count }: { run: string; seq: number; count: number }) {
-  const facts = parsed(bodies);
-  if (facts?.length !== count) return undefined;
-  for (let i = 0; i < count; i += 1) {
-    const fact = facts[i];
-    if (fact?.seq !== seq + i) return undefined;
-    fact.run = run;
+/** The tip after the facts of a JSON list of bodies, with which the block is `block`. */
+export function advance(tip: Tip, { list, block }: { list: string; block: readonly Fact[] }): Tip {
+  const stand = extend(tip, { bodies: list.slice(1, -1), count: block.length - tip.facts.length });
+  return { ...stand, facts: isLast(stand.seq) ? [] : block };
+}
+
+/** The block up to the last of a JSON list of bodies; undefined when they are not this many that follow the tip. */
+export function opened(list: unknown, { run, tip, count }: { run: string; tip: Tip; count: number }) {
+  const told = parsed(list);
+  if (told?.length !== count) return undefined;
+  const block: Fact[] = [...tip.facts];
+  const place = { run, before: block };
+  let { seq } = tip;
+  for (const one of told) {
+    const fact = one === null ? undefined : lengthen(one, place);
+    if (fact?.seq !== (seq += 1)) return undefined;
+    block.push(fact);
   }
-  return facts as Fact[];
+  return block;
 }
 
-function parsed(bodies: unknown): (Fact | null)[] | undefined {
-  if (typeof bodies !== "string") return undefined;
+function parsed(list: unknown): (Told | null)[] | undefined {
+  if (typeof list !== "string") return undefined;
   try {
-    return JSON.parse(`[${bodies}]`) as (Fact | null)[];
+    return JSON.parse(list) as (Told | null)[];
   } catch {
     return undefined;
   }
@@ -116,7 +137,7 @@ export function diagnose(
   rows: readonly Row[],
   { run, head, tip }: { run: string; head: Link; tip: Tip },
 ): TerminalError {
-  let stand = tip;
+  let stand: Stand = tip;
   for (const { seq, body, hash } of rows) {
     if (seq !== stand.seq + 1 || typeof body !== "string") break;
     const next = extend(stand, { bodies: body, count: 1 });

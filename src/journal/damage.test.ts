@@ -95,14 +95,14 @@ describe("damage", () => {
     using place = makePlace();
     await fill(place.dir);
     for (const seq of [0, 13, 31]) {
-      edit(place.dir, `UPDATE facts SET body = replace(body, '"v":1', '"v":2') WHERE id = ${SPAN + seq}`);
+      edit(place.dir, `UPDATE facts SET body = body || ' ' WHERE id = ${SPAN + seq}`);
       const { journal, close } = open(place.dir);
       await expect(journal.read("one")).rejects.toThrow(`run one, fact ${seq} `);
       await expect(journal.own("one", ownerOf(1))).rejects.toThrow(TerminalError);
       if (seq > 0) await expect(journal.read("one", seq - 1)).rejects.toThrow(`run one, fact ${seq} `);
       expect(await journal.read("two")).toHaveLength(32);
       close();
-      edit(place.dir, `UPDATE facts SET body = replace(body, '"v":2', '"v":1') WHERE id = ${SPAN + seq}`);
+      edit(place.dir, `UPDATE facts SET body = rtrim(body) WHERE id = ${SPAN + seq}`);
     }
     const { journal, close } = open(place.dir);
     expect(await journal.read("one")).toHaveLength(32);

@@ -1,7 +1,7 @@
 /** The journal port on SQLite: runs are made, owned, read and followed here. Appending is the owner's, in owned.ts. */
 import { TerminalError, UsageError } from "../errors.ts";
 import type { Fact } from "../events.ts";
-import type { Journal, Owner, OwnedRun, RunRow } from "../ports.ts";
+import type { Journal, Owner, OwnedRun, Redact, RunRow } from "../ports.ts";
 import { insertFacts, prepare, type Author } from "./append.ts";
 import { FACT_VERSION, ORIGIN } from "./chain.ts";
 import type { Changes } from "./changes.ts";
@@ -13,7 +13,8 @@ import type { Database, Store } from "./sqlite.ts";
 export interface JournalParts {
   store: Store;
   changes: Changes;
-  author: Author;
+  redact: Redact;
+  author: () => Promise<Author>;
   /** Types a driver may go on over; undefined for who never drives. */
   knownTypes: ReadonlySet<string> | undefined;
   isAlive: (owner: Owner) => boolean;
@@ -21,16 +22,17 @@ export interface JournalParts {
 }
 
 export function makeJournal(parts: JournalParts): Journal {
-  const { store, author } = parts;
+  const { store, redact } = parts;
   return {
     async create(run, first, about) {
+      const author = await parts.author();
       const at = parts.wall();
       const { sealed, head } = prepare([first], { ...author, after: ORIGIN, stamp: { run, epoch: 0, at, elapsed: 0 } });
       const fresh = {
         run,
         createdAt: Math.round(at),
         repository: about.repository,
-        goal: author.redact(about.goal),
+        goal: redact(about.goal),
         head,
       };
       const database = store.always();
@@ -125,8 +127,9 @@ function isSame(one: Owner, other: Owner): boolean {
   );
 }
 
-function refuseUnknown({ run, seq, type, v }: Fact, { knownTypes }: JournalParts): void {
-  if (v === FACT_VERSION && knownTypes?.has(type) !== false) return;
+function refuseUnknown(fact: Fact, { knownTypes }: JournalParts): void {
+  if (fact.v === FACT_VERSION && knownTypes?.has(fact.type) !== false) return;
+  const { run, seq, type, v } = fact;
   throw new TerminalError(
     `the journal was written by a newer pawl (run ${run}, fact ${seq}: type ${type}, version ${v})`,
     {

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { Blobs, Inbox, Journal, Owner } from "../ports.ts";
+import type { Author, Validate } from "./append.ts";
 import { makeBlobs } from "./blobs.ts";
 import { watchChanges } from "./changes.ts";
 import { makeJournal } from "./facts.ts";
@@ -19,8 +20,8 @@ export interface JournalOptions {
   /** pawl's state directory; made with mode 0700 on the first write. */
   dir: string;
   redact: Redactor;
-  /** What only a driver needs: throws for a fact this pawl may not write. */
-  validate?: (fact: unknown) => unknown;
+  /** What only a driver needs: throws for a fact this pawl may not write. Asked for when the first is to be written. */
+  validator?: () => Promise<Validate>;
   /** What only a driver needs: fact types it can go on over. */
   knownTypes?: ReadonlySet<string>;
   /** Without it every recorded owner counts as alive. */
@@ -34,7 +35,7 @@ export interface JournalHandle {
   inbox: Inbox;
   trace: TailedTrace;
   blobs: Blobs;
-  /** One checked fact a line, byte for byte as recorded. */
+  /** One checked fact a line, whole. */
   exportRun(run: string): string;
   importRun(jsonl: string): string;
   /** For good: facts, inbox and trace. UsageError while a living owner drives it. */
@@ -48,11 +49,12 @@ export interface JournalHandle {
 }
 
 export function openJournal(options: JournalOptions): JournalHandle {
-  const { dir, redact, validate = () => {}, knownTypes, isAlive = () => true, wall = Date.now } = options;
+  const { dir, redact, validator = async () => () => {}, knownTypes, isAlive = () => true, wall = Date.now } = options;
   const store = makeStore(join(dir, "journal.db"), { durability: "every-commit", migrations: JOURNAL_MIGRATIONS });
   const traceStore = makeStore(join(dir, "trace.db"), { durability: "eventually", migrations: TRACE_MIGRATIONS });
-  const author = { redact, validate };
-  const journal = makeJournal({ store, changes: watchChanges(store), author, knownTypes, isAlive, wall });
+  let loading: Promise<Author> | undefined;
+  const author = (): Promise<Author> => (loading ??= validator().then((validate) => ({ redact, validate })));
+  const journal = makeJournal({ store, changes: watchChanges(store), redact, author, knownTypes, isAlive, wall });
   const trace = makeTrace({ store: traceStore, changes: watchChanges(traceStore), redact });
   const places = { store, traceStore, blobs: join(dir, "blobs") };
   return {

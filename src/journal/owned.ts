@@ -16,7 +16,7 @@ import type { Database } from "./sqlite.ts";
 interface OwnedParts {
   database: Database;
   changes: Changes;
-  author: Author;
+  author: () => Promise<Author>;
   /** The end of the run's chain, which has been read to there. */
   tip: Tip;
 }
@@ -27,11 +27,11 @@ interface Time {
 }
 
 export function makeOwnedRun({ run, number, epoch }: RunRecord, parts: OwnedParts): OwnedRun {
-  const { database, changes, author } = parts;
+  const { database, changes } = parts;
   let head = parts.tip;
   let failure: unknown;
 
-  const prepared = (facts: readonly NewFact[], time: Time) =>
+  const prepared = (facts: readonly NewFact[], { time, author }: { time: Time; author: Author }) =>
     prepare(facts, { ...author, after: head, stamp: { run, epoch, ...time } });
 
   const commit = (facts: (record: RunRecord) => ReturnType<typeof prepare>, taken?: "directives"): Fact[] => {
@@ -69,12 +69,14 @@ export function makeOwnedRun({ run, number, epoch }: RunRecord, parts: OwnedPart
     epoch,
     async append(facts, time) {
       if (facts.length === 0) return [];
-      const next = prepared(facts, time);
+      const author = await parts.author();
+      const next = prepared(facts, { time, author });
       return commit(() => next);
     },
     async takeDirectives(time) {
       if (!database.read(isWaiting)) return [];
-      return commit((record) => prepared(waiting(database, record).map(toFact), time), "directives");
+      const author = await parts.author();
+      return commit((record) => prepared(waiting(database, record).map(toFact), { time, author }), "directives");
     },
     async inboxChanged(signal) {
       while (!signal.aborted) {

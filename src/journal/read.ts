@@ -1,6 +1,6 @@
 /** Reading a run's facts: block by block, each into the chain and the whole checked against the run's head. */
 import type { Fact } from "../events.ts";
-import { blockOf, diagnose, extend, opened, ORIGIN, type Row, type Tip } from "./chain.ts";
+import { advance, blockOf, diagnose, opened, ORIGIN, type Row, type Tip } from "./chain.ts";
 import type { RunRecord } from "./runs.ts";
 import { SPAN } from "./schema.ts";
 import type { Database } from "./sqlite.ts";
@@ -31,11 +31,11 @@ export function readFacts(database: Database, { record, cursor, each }: Reading)
   while (tip.seq < head.seq) {
     const seq = tip.seq + 1;
     const count = Math.min(head.seq, blockOf(seq).last) - tip.seq;
-    const bodies = bodiesOf(database, { record, seq, count });
-    const facts = opened(bodies, { run, seq, count });
-    if (facts === undefined) throw explained(database, { record, tip: began });
-    tip = extend(tip, { bodies: bodies as string, count });
-    for (const fact of facts) if (fact.seq >= cursor.next) each(fact);
+    const list = listOf(database, { record, seq, count });
+    const block = opened(list, { run, tip, count });
+    if (block === undefined) throw explained(database, { record, tip: began });
+    tip = advance(tip, { list: list as string, block });
+    for (const fact of block) if (fact.seq >= Math.max(seq, cursor.next)) each(fact);
   }
   if (tip.hash !== head.hash) throw explained(database, { record, tip: began });
   return { next: head.seq + 1, tip };
@@ -52,17 +52,17 @@ function tipBefore(database: Database, { record, seq }: { record: RunRecord; seq
   if (seq === 0) return ORIGIN;
   const [row] = rowsOf(database, { record, from: seq - 1, to: seq - 1 });
   if (row === undefined) throw damaged(`run ${record.run}, fact ${seq - 1} is missing`);
-  return { seq: seq - 1, hash: row.hash, block: undefined };
+  return { seq: seq - 1, hash: row.hash, block: undefined, facts: [] };
 }
 
-/** Many bodies as one text, which is much faster than a row each. */
-function bodiesOf(
+/** Many bodies as one JSON list, which is much faster than a row each. */
+function listOf(
   database: Database,
   { record, seq, count }: { record: RunRecord; seq: number; count: number },
 ): unknown {
   const first = record.number * SPAN + seq;
   const select = database.statement(
-    "SELECT group_concat(body, ',') FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
+    "SELECT '[' || group_concat(body, ',') || ']' FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
   );
   const [joined] = select.get(first, first + count - 1) as unknown as [unknown];
   return joined;

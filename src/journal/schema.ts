@@ -24,6 +24,7 @@ export const JOURNAL_MIGRATIONS: readonly string[] = [
    CREATE TABLE tally (id INTEGER PRIMARY KEY, runs INTEGER NOT NULL, checksum TEXT NOT NULL) STRICT;
    CREATE TABLE facts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT;
    CREATE TABLE inbox (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, body TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;`,
+  "-- The tables stay. Facts may be told by how they differ from here on (shorten.ts), which no older pawl can read.",
 ];
 
 export const TRACE_MIGRATIONS: readonly string[] = [

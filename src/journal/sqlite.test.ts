@@ -69,7 +69,7 @@ describe("opening", () => {
     raw.exec(`PRAGMA user_version = ${JOURNAL_MIGRATIONS.length + 1}`);
     raw.close();
     const { journal, close } = open(place.dir);
-    await expect(journal.runs()).rejects.toThrow(/^journal\.db was written by a newer pawl \(format 2, known 1\)$/);
+    await expect(journal.runs()).rejects.toThrow(/^journal\.db was written by a newer pawl \(format 3, known 2\)$/);
     await expect(journal.create("r", runStart("r"), ABOUT)).rejects.toThrow(TerminalError);
     close();
   });

@@ -1,29 +1,40 @@
 /**
- * A run as JSON Lines, one fact a line: its run, the hash of the one before, and its body byte for byte. To keep journals
- * of each released version, and to move them.
+ * A run as JSON Lines, one fact a line: its run, the hash of the one before, and the whole of it. Lines have a chain of
+ * their own, which is the run's where its facts were recorded whole. To keep journals of each released version, and to
+ * move them.
  */
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
 import type { Redact } from "../ports.ts";
 import { insertFacts } from "./append.ts";
-import { extend, opened, ORIGIN, type Sealed } from "./chain.ts";
+import { extend, opened, ORIGIN, type Sealed, type Stand } from "./chain.ts";
 import { readFacts, rowsOf } from "./read.ts";
 import { insertRun, needDatabase, needRun } from "./runs.ts";
+import type { Told } from "./shorten.ts";
 import type { Store } from "./sqlite.ts";
 
 export function exportRun(store: Store, run: string): string {
   const database = needDatabase(store, run);
   return database.read(() => {
     const record = needRun(database, run);
-    readFacts(database, { record, cursor: { next: 0, tip: ORIGIN }, each: () => undefined });
-    let prev = "";
-    const lines = rowsOf(database, { record, from: 0, to: record.head.seq }).map(({ body, hash }) => {
-      const line = `${JSON.stringify({ run, prev }).slice(0, -1)},${String(body).slice(1)}\n`;
-      prev = hash;
+    const facts: Fact[] = [];
+    readFacts(database, { record, cursor: { next: 0, tip: ORIGIN }, each: (fact) => facts.push(fact) });
+    let stand: Stand = ORIGIN;
+    const lines = rowsOf(database, { record, from: 0, to: record.head.seq }).map(({ body }, n) => {
+      const whole = wholeText(String(body), facts[n]);
+      const line = `${JSON.stringify({ run, prev: stand.hash }).slice(0, -1)},${whole.slice(1)}\n`;
+      stand = extend(stand, { bodies: whole, count: 1 });
       return line;
     });
     return lines.join("");
   });
+}
+
+/** As it was recorded where that was whole. */
+function wholeText(body: string, fact: Fact | undefined): string {
+  if ((JSON.parse(body) as Told).v !== undefined || fact === undefined) return body;
+  const { run: _run, ...whole } = fact;
+  return JSON.stringify(whole);
 }
 
 const LINE = /^\{"run":("(?:[^"\\]|\\.)*"),"prev":"([0-9a-f]*)",(.*)$/;
@@ -35,11 +46,11 @@ export function importRun(store: Store, { jsonl, redact }: { jsonl: string; reda
   const { run } = first;
   const sealed: Sealed[] = [];
   let epoch = 0;
-  let tip = ORIGIN;
+  let tip: Stand = ORIGIN;
   for (const line of lines) {
     const [, ofRun = "", prev, rest = ""] = LINE.exec(line) ?? [];
     const body = `{${rest}`;
-    const [fact] = opened(body, { run, seq: tip.seq + 1, count: 1 }) ?? [];
+    const [fact] = opened(`[${body}]`, { run, tip: { ...tip, facts: [] }, count: 1 }) ?? [];
     if (fact === undefined || prev !== tip.hash || ofRun !== JSON.stringify(run))
       throw doesNotFollow(sealed.length + 1);
     epoch = Math.max(epoch, fact.epoch);

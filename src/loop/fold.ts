@@ -2,13 +2,13 @@
  * The fold: facts in, state out. It changes the state in place (100,000 facts are folded at every start); nothing else
  * writes to it.
  */
-import type { Fact, FactOf, TurnOutcome } from "../events.ts";
+import type { Fact, FactOf, FileChange, TurnOutcome } from "../events.ts";
 import { addUsage } from "./budget.ts";
 import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { SENT_BACK_ONCE } from "./completion.ts";
 import { deliver, receive } from "./fold-directives.ts";
-import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
 import { recordChanged, recordFailing } from "./failing.ts";
+import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
 import { heardHooks, recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
@@ -22,7 +22,7 @@ import {
   iterationTitle,
   laneOf,
   WORK_MISSING,
-  verdictOf,
+  verdictsOn,
   type LaneState,
   type Recorded,
   type RunState,
@@ -231,7 +231,8 @@ function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): vo
   }
 }
 
-function mergeCounts(a: [string, number][], b: readonly [string, number][]): [string, number][] {
+function mergeCounts(a: [string, number][], b: [string, number][]): [string, number][] {
+  if (a.length === 0) return b;
   const counts = new Map(a);
   for (const [name, n] of b) counts.set(name, (counts.get(name) ?? 0) + n);
   return [...counts];
@@ -253,12 +254,12 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
     elapsed: fact.elapsed,
     changed,
     before: { snapshot, judged },
-    ...(fact.refused === undefined ? {} : { refused: fact.refused }),
     ...(fact.protected === undefined ? {} : { protected: fact.protected }),
     ...(fact.kept === undefined ? {} : { kept: fact.kept }),
     ...(fact.testsChanged === undefined ? {} : { testsChanged: fact.testsChanged }),
     ...(fact.baseTests === undefined ? {} : { baseTests: fact.baseTests }),
   };
+  if (fact.refused !== undefined) recorded.refused = fact.refused;
   state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
   state.hooks.touched = false;
   if (lane.head === undefined) {
@@ -269,8 +270,8 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
   const messageId = lane.session?.lastMessageId;
   if (lane.session !== undefined && typeof messageId === "string") {
     lane.marks.set(fact.snapshot, { ref: lane.session.ref, messageId });
-    const oldest = lane.marks.keys().next().value;
-    if (lane.marks.size > MAX_KEPT_MARKS && oldest !== undefined) lane.marks.delete(oldest);
+    const oldest = lane.marks.size > MAX_KEPT_MARKS ? lane.marks.keys().next().value : undefined;
+    if (oldest !== undefined) lane.marks.delete(oldest);
   }
   if (fact.by === "user") {
     owe(lane, fact.judged, `pawl: the user's change before iteration ${lane.iteration + 1}`);
@@ -278,12 +279,18 @@ function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-rec
   }
   lane.change = recorded;
   recordChanged(lane.failing, fact.iteration, fact.files);
-  const paths = new Set(fact.files.map(({ path }) => path));
-  lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
+  touch(lane, fact.files);
   recordWork(state, fact);
   lane.record.files = fact.fileCount;
   lane.record.added = fact.added;
   lane.record.removed = fact.removed;
+}
+
+function touch(lane: LaneState, files: readonly FileChange[]): void {
+  // Mostly it is the same file again.
+  if (files.length === 0 || (files.length === 1 && files[0]?.path === lane.touched.at(-1))) return;
+  const paths = new Set(files.map(({ path }) => path));
+  lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
 }
 
 /** A refused snapshot is not handed over; neither is a tree the user already has. */
@@ -303,13 +310,14 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   lane.record.rule = fact.rule;
   lane.record.durationMs = fact.elapsed - lane.record.startedElapsed;
   const tree = lane.change?.judged;
-  const verdicts =
+  const verdicts = tree === undefined ? [] : verdictsOn(state, tree);
+  lane.record.verdicts =
     tree === undefined
       ? []
-      : state.spec.checks.map((c) => ({ check: c.name, verdict: verdictOf(state, tree, c.name) }));
-  for (const { check, verdict } of verdicts)
-    if (verdict !== undefined) recordFailing(lane.failing, check, { iteration: fact.iteration, verdict });
-  lane.record.verdicts = verdicts.map(({ check, verdict }) => ({ check, is: verdict?.is ?? "skipped" }));
+      : state.spec.checks.map(({ name }, n) => ({ check: name, is: verdicts[n]?.is ?? "skipped" }));
+  for (const [n, verdict] of verdicts.entries())
+    if (verdict !== undefined)
+      recordFailing(lane.failing, state.spec.checks[n]?.name ?? "", { iteration: fact.iteration, verdict });
   if (state.recent.at(-1)?.n === lane.record.n) state.recent.pop();
   state.recent.push(lane.record);
   if (state.recent.length > MAX_RECENT_ITERATIONS) state.recent.shift();
@@ -318,7 +326,7 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   const isConfirming = fact.rule === CLAIM_UNCONFIRMED;
   lane.claimsInRow = isConfirming ? lane.claimsInRow + 1 : 0;
   if (SENT_BACK_ONCE.has(fact.rule)) lane.sentBack.add(fact.rule);
-  const seen = measured(state, lane);
+  const seen = measured(state, lane, { verdicts, tasks });
   // Who is asked to look again and changes nothing does not struggle.
   if (seen !== undefined) (isConfirming ? trackBest : trackIteration)(lane.track, seen);
   if (tree !== undefined) owe(lane, tree, iterationTitle(fact.iteration));

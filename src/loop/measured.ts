@@ -1,23 +1,31 @@
 /** What is measured of an iteration: the same numbers for the decision and for the fold of it. Pure. */
+import type { Verdict } from "../events.ts";
 import { blamed } from "./pre-existing.ts";
 import type { Measured } from "./progress.ts";
-import { verdictOf, type LaneState, type RunState } from "./state.ts";
-import { taskCounts } from "./tasks.ts";
+import { verdictsOn, type LaneState, type RunState } from "./state.ts";
+import { taskCounts, type TaskCounts } from "./tasks.ts";
+
+/** What the caller has looked up already. */
+interface Known {
+  verdicts: readonly (Verdict | undefined)[];
+  tasks: TaskCounts | undefined;
+}
 
 /** undefined while its change is not recorded. */
-export function measured(state: RunState, { change, iteration, lastText, ended }: LaneState): Measured | undefined {
+export function measured(state: RunState, lane: LaneState, known?: Known): Measured | undefined {
+  const { change, iteration, lastText, ended } = lane;
   if (change === undefined) return undefined;
-  const verdicts = state.spec.checks.map(({ name }) => {
-    const verdict = verdictOf(state, change.judged, name);
-    return verdict === undefined ? undefined : blamed(state, name, verdict);
-  });
+  const { verdicts: said, tasks } = known ?? { verdicts: verdictsOn(state, change.judged), tasks: taskCounts(state) };
+  const verdicts = said.map((verdict, n) =>
+    verdict === undefined ? undefined : blamed(state, state.spec.checks[n]?.name ?? "", verdict),
+  );
   return {
     iteration,
     snapshot: change.snapshot,
     tree: change.judged,
     changed: change.changed,
     verdicts: verdicts.filter((verdict) => verdict !== undefined),
-    tasks: taskCounts(state)?.done ?? 0,
+    tasks: tasks?.done ?? 0,
     text: lastText,
     turnMs: ended?.durationMs ?? 0,
     repeatedCalls: ended?.repeatedCalls ?? 0,

@@ -75,9 +75,14 @@ export interface Measured {
 
 /** Fingerprints that fail, or undefined where nothing was judged. */
 function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
-  const judged = verdicts.filter((v) => v.is === "pass" || v.is === "fail" || v.is === "flaky");
-  if (judged.length === 0) return undefined;
-  const failing = judged.flatMap((v) => (v.is === "pass" ? [] : v.failures.map((f) => f.fingerprint)));
+  const failing: string[] = [];
+  let isJudged = false;
+  for (const verdict of verdicts) {
+    if (verdict.is === "unverifiable" || verdict.is === "skipped") continue;
+    isJudged = true;
+    if (verdict.is !== "pass") for (const { fingerprint } of verdict.failures) failing.push(fingerprint);
+  }
+  if (!isJudged) return undefined;
   return failing.length === 0 ? failing : [...new Set(failing)].toSorted();
 }
 
@@ -121,19 +126,22 @@ export function measure(track: Track, m: Measured): Measurement {
 }
 
 export function trackIteration(track: Track, m: Measured): void {
-  const { progress, signals } = measure(track, m);
+  const { progress, signals, failing } = measure(track, m);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
   if (progress) track.rung = 0;
-  trackBest(track, m);
+  keepBest(track, m, failing);
   track.text = m.text;
   track.trees.push(m.tree);
   if (track.trees.length > KEPT_TREES) track.trees.shift();
 }
 
-/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
 export function trackBest(track: Track, m: Measured): void {
-  const failing = failingSet(m.verdicts);
+  keepBest(track, m, failingSet(m.verdicts));
+}
+
+/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
+function keepBest(track: Track, m: Measured, failing: string[] | undefined): void {
   if (failing !== undefined) {
     track.failing = failing.join("\n");
     track.failingCounts.push(failing.length);

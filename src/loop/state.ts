@@ -199,6 +199,11 @@ export function verdictOf(state: RunState, tree: string, check: string): Verdict
   return state.verdicts.get(verdictKey(tree, check));
 }
 
+/** Of each check of the spec, in their order. */
+export function verdictsOn(state: RunState, tree: string): (Verdict | undefined)[] {
+  return state.spec.checks.map(({ name }) => verdictOf(state, tree, name));
+}
+
 export function mainLane(state: RunState): LaneState {
   return laneOf(state, MAIN_LANE);
 }

@@ -1,9 +1,9 @@
 /** From the way out to its target: directly to the addresses that were judged, or through the user's own proxy. */
 import type { LookupAddress } from "node:dns";
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { connect, type LookupFunction, type Socket } from "node:net";
 import { isLoopback } from "./egress-rules.ts";
+import { plainHttp } from "./gateway-upstream.ts";
 
 const CONNECT_LIMIT_MS = 30_000;
 /** A connection nobody uses is closed. */
@@ -88,26 +88,26 @@ function dialThrough(proxy: URL, { host, port }: Target): Promise<{ socket: Sock
 export function send(
   target: Target,
   { proxy, url, ...options }: { proxy: URL | undefined; url: URL } & Pick<RequestOptions, "method" | "headers">,
-): ReturnType<typeof httpRequest> {
+): ClientRequest {
   const { host, port, addresses } = target;
   const path = url.pathname + url.search;
   const sent =
     proxy === undefined
-      ? httpRequest({ ...options, host, port, path, agent: false, lookup: lookupOf(addresses) })
+      ? plainHttp().request({ ...options, host, port, path, agent: false, lookup: lookupOf(addresses) })
       : requestTo(proxy, { ...options, path: url.href });
   sent.setTimeout(IDLE_LIMIT_MS, () => sent.destroy(new Error("no answer")));
   return sent;
 }
 
-function requestTo(proxy: URL, options: RequestOptions): ReturnType<typeof httpRequest> {
+function requestTo(proxy: URL, options: RequestOptions): ClientRequest {
   const { username, password, protocol } = proxy;
   if (protocol !== "http:" && protocol !== "https:") {
-    const sent = httpRequest({ ...options, agent: false, lookup: lookupOf([]) });
+    const sent = plainHttp().request({ ...options, agent: false, lookup: lookupOf([]) });
     return sent.destroy(new Error(`your proxy speaks ${protocol.slice(0, -1)}, only http and https are understood`));
   }
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const login = username === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
-  const request = protocol === "https:" ? httpsRequest : httpRequest;
+  const { request } = protocol === "https:" ? process.getBuiltinModule("node:https") : plainHttp();
   return request({
     ...options,
     host: proxy.hostname.replace(/^\[|\]$/g, ""),

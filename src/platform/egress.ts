@@ -3,13 +3,13 @@
  * looked up here, outside, or by the user's own proxy; every try is told.
  */
 import { chmodSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isListed, reachOf } from "./egress-rules.ts";
 import { dial, proxyFor, send, type Target } from "./egress-upstream.ts";
 import { tellSparely } from "./egress-telling.ts";
-import { endToEnd } from "./gateway-upstream.ts";
+import { endToEnd, plainHttp } from "./gateway-upstream.ts";
 
 /** From here on the answer is a refusal; from twice as many on, none. */
 export const MAX_CONNECTIONS = 256;
@@ -59,7 +59,7 @@ export async function openEgress({ socket, hosts, environment, onAttempt }: Opti
     tell({ host, port, allowed: !("refused" in verdict), why });
     return verdict;
   };
-  const server = createServer((request, response) => void forward(request, response, judge));
+  const server = plainHttp().createServer((request, response) => void forward(request, response, judge));
   server.maxConnections = 2 * MAX_CONNECTIONS;
   // Uploads take what they take.
   server.requestTimeout = 0;

@@ -8,6 +8,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   realpathSync,
@@ -24,6 +25,7 @@ import { findGroups, type Group, type Groups } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
+import type { Layer } from "./fence/layers.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
@@ -42,6 +44,8 @@ export interface Fence {
   readonly kind: FenceKind;
   /** For people and for evidence: how far the process is from the rest of the machine. */
   readonly level: string;
+  /** Whether `layer` of a place is heeded. */
+  readonly layered: boolean;
   wrap(command: string, args: readonly string[], inside: Inside): Wrapped;
   close(): void;
 }
@@ -49,6 +53,7 @@ export interface Fence {
 export const noFence: Fence = {
   kind: "none",
   level: "unfenced",
+  layered: false,
   wrap: (command, args) => ({ command, args: [...args], fds: [] }),
   close: () => undefined,
 };
@@ -64,16 +69,19 @@ interface Opening {
   run: string;
   /** Everything any process of the run will be given; as root they are mapped once. */
   places: readonly Place[];
+  /** An empty folder below one of the places, where layers are tried; without it there are none. */
+  layers?: string;
 }
 
 /** undefined when bubblewrap is missing or may not make namespaces here. Rejects when the machine cannot start it now. */
-export async function bwrapFence({ run, places }: Opening): Promise<Fence | undefined> {
+export async function bwrapFence({ run, places, layers }: Opening): Promise<Fence | undefined> {
   const programs = { bwrap: programAt("bwrap"), prlimit: programAt("prlimit"), nsenter: programAt("nsenter") };
   const { bwrap, prlimit, nsenter } = programs;
   if (bwrap === undefined || prlimit === undefined) return undefined;
   refuseLinks(places);
   const isRoot = process.getuid?.() === 0;
-  const keeper = isRoot && nsenter !== undefined ? await openKeeper(places, { uid: uidOf(run), nsenter }) : undefined;
+  const isKept = nsenter !== undefined && (isRoot || layers !== undefined);
+  const keeper = isKept ? await openKeeper(places, { uid: isRoot ? uidOf(run) : undefined, nsenter }) : undefined;
   const filter = seccompFilter();
   const kept = filter === undefined ? undefined : keepOpen(filter);
   let isOpen = true;
@@ -88,17 +96,20 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
     bwrap,
     prlimit,
     keeper,
+    isRoot,
     identity,
     system: systemPlaces(),
     // Opened anew for every process: each reads it from its beginning.
     filter: kept === undefined ? undefined : `/proc/self/fd/${kept}`,
   };
+  const layered = keeper !== undefined && layers !== undefined && canLayer(keeper, layers);
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
     const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
     const fence: Fence = {
       kind: "bwrap",
       level,
+      layered,
       ...wrapper({ ...parts, groups }),
       close: () => (close(), groups?.sweep()),
     };
@@ -111,6 +122,18 @@ export async function bwrapFence({ run, places }: Opening): Promise<Fence | unde
   }
   close();
   return undefined;
+}
+
+/** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
+function canLayer(keeper: Keeper, folder: string): boolean {
+  const lower = join(folder, "lower");
+  try {
+    mkdirSync(lower);
+    keeper.layer({ lower: [lower], folder }).release();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A file without a name: nothing of it is left, however this process ends. */
@@ -129,6 +152,7 @@ interface Parts {
   bwrap: string;
   prlimit: string;
   keeper: Keeper | undefined;
+  isRoot: boolean;
   system: SystemPlaces;
   identity: ReturnType<typeof innerIdentity>;
   /** File with the program. */
@@ -136,28 +160,52 @@ interface Parts {
   groups: Groups | undefined;
 }
 
-function wrapper({ bwrap, prlimit, keeper, system, identity, filter, groups }: Parts): Pick<Fence, "wrap"> {
+function wrapper(parts: Parts): Pick<Fence, "wrap"> {
+  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups } = parts;
   const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
   const bash = programAt("bash");
   return {
     wrap(command, args, inside) {
       refuseLinks(inside.places);
+      const layers = keeper === undefined ? [] : mountLayers(keeper, inside.places);
+      // An ordinary user's keeper has nothing else to show.
+      const prefix = keeper !== undefined && (isRoot || layers.length > 0) ? keeper.prefix : [];
       const group = groups?.make(inside.limits);
       const limits = groups?.isWhole === true ? inside.limits : undefined;
       const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash, limits });
-      const moved = (path: string): string => keeper?.moved(path) ?? path;
+      const moved = (path: string): string =>
+        layers.find(({ place }) => place.path === path)?.layer.at ?? keeper?.moved(path) ?? path;
       const fd = filter === undefined ? undefined : openSync(filter, "r");
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
       const inner = limits === undefined ? prlimit : undefined;
       const words = bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd });
-      const [first = bwrap, ...rest] = [...outer, ...(keeper?.prefix ?? []), bwrap, ...words, command, ...args];
-      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, group) };
+      const [first = bwrap, ...rest] = [...outer, ...prefix, bwrap, ...words, command, ...args];
+      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, { group, layers }) };
     },
   };
 }
 
-function hold({ places, limits }: Inside, group: Group | undefined): Held {
-  const folders = places.filter(({ access }) => access === "write").map(({ path }) => path);
+interface Layered {
+  place: Place;
+  layer: Layer;
+}
+
+function mountLayers(keeper: Keeper, places: readonly Place[]): Layered[] {
+  return places.flatMap((place) => {
+    if (place.layer === undefined) return [];
+    const { over, folder } = place.layer;
+    return [{ place, layer: keeper.layer({ lower: [place.path, ...over], folder }) }];
+  });
+}
+
+interface Holding {
+  group: Group | undefined;
+  layers: readonly Layered[];
+}
+
+function hold({ places, limits }: Inside, { group, layers }: Holding): Held {
+  const writable = places.filter(({ access }) => access === "write");
+  const folders = writable.map((place) => layers.find((one) => one.place === place)?.layer.written ?? place.path);
   const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
   return {
     breaches: (end) => [
@@ -165,9 +213,11 @@ function hold({ places, limits }: Inside, group: Group | undefined): Held {
       ...(end?.exitCode === EXIT_OF_SIGXFSZ ? [`a file met its limit of ${sizeWords(limits.fileBytes)}`] : []),
     ],
     tooMuch: disk?.tooMuch ?? new Promise(() => undefined),
+    written: layers[0]?.layer.written,
     release() {
       disk?.close();
       group?.release();
+      for (const { layer } of layers) layer.release();
     },
   };
 }

@@ -119,7 +119,7 @@ const whenSized =
   };
 const atLeast = (a: number, b: number): boolean => a >= b;
 const atMost = (a: number, b: number): boolean => a <= b;
-const chars = (value: Json): number | undefined => (typeof value === "string" ? [...value].length : undefined);
+const chars = (value: Json): number | undefined => (typeof value === "string" ? Array.from(value).length : undefined);
 const items = (value: Json): number | undefined => (Array.isArray(value) ? value.length : undefined);
 const keys = (value: Json): number | undefined => (isObject(value) ? Object.keys(value).length : undefined);
 

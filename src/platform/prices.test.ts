@@ -1,3 +1,5 @@
+import { calcPrice } from "@pydantic/genai-prices";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { priceOf } from "./prices.ts";
 
@@ -18,6 +20,26 @@ describe("list prices", () => {
     expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 10 })).toBeCloseTo(3, 9);
     expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 1 })).toBeGreaterThan(3);
     expect(priceOf("claude-sonnet-4-5", { ...usage, requests: 0 })).toBe(priceOf("claude-sonnet-4-5", usage));
+  });
+
+  it("are what the table's own program makes of them, for requests of every length", () => {
+    const tokens = fc.integer({ min: 0, max: 400_000 });
+    const model = fc.constantFrom("claude-sonnet-4-5", "claude-opus-4-1", "claude-haiku-4-5", "claude-3-opus", "gpt-5");
+    fc.assert(
+      fc.property(model, tokens, tokens, tokens, tokens, (name, input, read, write, output) => {
+        const all = { input_tokens: input + read + write, cache_read_tokens: read, cache_write_tokens: write };
+        const usage = { requests: 1, inputTokens: input, cacheReadTokens: read, cacheWriteTokens: write };
+        const expected = calcPrice({ ...all, output_tokens: output }, name)?.total_price ?? Number.NaN;
+        expect(priceOf(name, { ...usage, outputTokens: output })).toBeCloseTo(expected, 9);
+      }),
+    );
+  });
+
+  it("change their rate at the same length as the table's own program", () => {
+    for (const length of [199_999, 200_000, 200_001]) {
+      const expected = calcPrice({ input_tokens: length }, "claude-sonnet-4-5")?.total_price ?? Number.NaN;
+      expect(priceOf("claude-sonnet-4-5", { ...none, inputTokens: length })).toBeCloseTo(expected, 9);
+    }
   });
 
   it("know a model under its cloud names and with its context mark", () => {

@@ -1,6 +1,10 @@
-/** List prices, for what an agent does not report itself. A model nobody knows has no price; it is never free. */
+/**
+ * List prices, for what an agent does not report itself. A model nobody knows has no price; it is never free. The table
+ * takes 5 MB to hold, so a process of its own reads the few numbers of a model out of it.
+ */
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
-import type * as Prices from "@pydantic/genai-prices";
+import { fault } from "./faults.ts";
 
 interface Tokens {
   requests: number;
@@ -11,24 +15,80 @@ interface Tokens {
   cacheWriteTokens: number;
 }
 
-const require = createRequire(import.meta.url);
+/** Dollars per million; long requests may cost more per token from some length of the whole input on. */
+type Rate = number | { base: number; tiers: readonly { start: number; price: number }[] };
+interface Rates {
+  input_mtok?: Rate;
+  output_mtok?: Rate;
+  cache_read_mtok?: Rate;
+  cache_write_mtok?: Rate;
+}
 
-/** US dollars, null when the model is unknown. Loads a table of 2 MB on first use and takes microseconds after. */
+const MILLION = 1_000_000;
+const ASK_LIMIT_MS = 10_000;
+/** Some prices depend on the date or the time of day. */
+const KEPT_MS = 3_600_000;
+/** The first of the names that the table knows; `null` when it knows none. */
+const ASK = `const { calcPrice } = require(process.argv[1]);
+const found = process.argv.slice(2).map((name) => calcPrice({}, name)).find((price) => price !== null);
+process.stdout.write(JSON.stringify(found?.model_price ?? null));`;
+
+const require = createRequire(import.meta.url);
+const known = new Map<string, { rates: Rates | null; until: number }>();
+
+/** US dollars, null when the model is unknown. Takes a moment for a model's first time and microseconds after. */
 export function priceOf(model: string, usage: Tokens): number | null {
-  // Long requests cost more per token, so a turn's sum is priced as that many requests of average size.
-  const requests = Math.max(usage.requests, 1);
-  const cached = usage.cacheReadTokens + usage.cacheWriteTokens;
-  const average = {
-    input_tokens: (usage.inputTokens + cached) / requests,
-    cache_read_tokens: usage.cacheReadTokens / requests,
-    cache_write_tokens: usage.cacheWriteTokens / requests,
-    output_tokens: usage.outputTokens / requests,
-  };
-  for (const name of namesOf(model)) {
-    const price = load().calcPrice(average, name);
-    if (price !== null) return price.total_price * requests;
+  const rates = ratesOf(model);
+  return rates === null ? null : priceAt(rates, usage);
+}
+
+function ratesOf(model: string): Rates | null {
+  const now = performance.now();
+  let kept = known.get(model);
+  if (kept === undefined || kept.until < now) {
+    kept = { rates: ask(namesOf(model)), until: now + KEPT_MS };
+    known.set(model, kept);
   }
-  return null;
+  return kept.rates;
+}
+
+function ask(names: readonly string[]): Rates | null {
+  const table = require.resolve("@pydantic/genai-prices");
+  try {
+    fault("spawn");
+    const asked = execFileSync(process.execPath, ["-e", ASK, table, ...names], {
+      encoding: "utf8",
+      env: {},
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: ASK_LIMIT_MS,
+    });
+    return JSON.parse(asked) as Rates | null;
+  } catch {
+    // No process to be had: better large than without a price.
+    const { calcPrice } = require(table) as {
+      calcPrice: (usage: object, name: string) => { model_price: Rates } | null;
+    };
+    return names.map((name) => calcPrice({}, name)).find((price) => price !== null)?.model_price ?? null;
+  }
+}
+
+function priceAt(rates: Rates, usage: Tokens): number {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  // A turn's sum is priced as that many requests of average size, or it would count as one long one.
+  const length = (inputTokens + cacheReadTokens + cacheWriteTokens) / Math.max(usage.requests, 1);
+  const of = (rate: Rate | undefined): number => (rate === undefined ? 0 : perToken(rate, length));
+  return (
+    inputTokens * of(rates.input_mtok) +
+    cacheReadTokens * of(rates.cache_read_mtok ?? rates.input_mtok) +
+    cacheWriteTokens * of(rates.cache_write_mtok ?? rates.input_mtok) +
+    outputTokens * of(rates.output_mtok)
+  );
+}
+
+function perToken(rate: Rate, length: number): number {
+  if (typeof rate === "number") return rate / MILLION;
+  const tier = rate.tiers.findLast(({ start }) => length > start);
+  return (tier?.price ?? rate.base) / MILLION;
 }
 
 /** As given, then without the marks of context size, cloud region and release: `us.anthropic.x-v1:0`, `x@20250929`. */
@@ -39,8 +99,4 @@ function namesOf(model: string): string[] {
     .replace(/-v\d+:\d+$/, "")
     .replace(/@.*$/, "");
   return plain === model ? [model] : [model, plain];
-}
-
-function load(): typeof Prices {
-  return require("@pydantic/genai-prices") as typeof Prices;
 }

@@ -48,6 +48,11 @@ export interface ProcessRequest {
   maxOutputBytes?: number;
   /** Standard output and error, in the order they were written. Awaited before more is read. */
   onOutput?: OnOutput;
+  /**
+   * Once nothing of it runs any more, with the folder that holds the files it wrote below `cwd`: that itself, or where
+   * a fence lets them go, which is thrown away afterwards.
+   */
+  onWritten?: (folder: string) => void | Promise<void>;
 }
 
 export interface ProcessRecord {
@@ -68,7 +73,13 @@ export interface ProcessRecord {
 type Stdio = Extract<StdioOptions, readonly unknown[]>;
 
 /** Turns a command into one that runs inside a fence; without it, on the machine as it is. */
-export type Confine = (command: string, args: readonly string[], variables?: readonly string[]) => Wrapped;
+export type Confine = (
+  command: string,
+  args: readonly string[],
+  variables?: readonly string[],
+  /** Where it shall run, as seen from outside. */
+  cwd?: string,
+) => Wrapped;
 
 /** What the loader and the shells of a fence's own programs act on, which run outside it. */
 const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_)/;
@@ -100,6 +111,7 @@ export function start(
     first,
     rest,
     variables.map(([name]) => name),
+    options.cwd?.toString(),
   );
   try {
     const stdio: Stdio = options.stdio.concat(fds);
@@ -112,7 +124,7 @@ export function start(
   }
 }
 
-/** Rejects only when `onOutput` does, after the tree has been ended. */
+/** Rejects only when `onOutput` or `onWritten` does, after the tree has been ended. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessRecord> {
   const record = newRecord();
   if (request.signal?.aborted === true) return { ...record, aborted: true };
@@ -135,7 +147,11 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   }
   await output.finish(DRAIN_LIMIT_MS);
   const limits = [...(typeof end === "object" ? [end.limit] : []), ...(held?.breaches(child) ?? [])];
-  held?.release();
+  try {
+    await request.onWritten?.(held?.written ?? request.cwd);
+  } finally {
+    held?.release();
+  }
   return {
     ...record,
     limits,

@@ -44,12 +44,8 @@ function standing(evidence: CriterionView["evidence"]): CriterionView["is"] {
 
 const SHORT_HASH_CHARS = 12;
 
-/** `verified by tests (pass, log 0f3c…)`; `unverified` where no check is bound to it. */
-export function criterionWords({ is, evidence }: CriterionView): string {
-  if (evidence.length === 0) return "unverified, no check is bound to it";
-  const said = evidence.map(
-    ({ check, is: verdict, log }) =>
-      `${check}: ${verdict}${log === null ? "" : `, log ${log.slice(0, SHORT_HASH_CHARS)}`}`,
-  );
-  return `${is} (${said.join("; ")})`;
-}
+/** `tests: pass, log 0f3c…; critic: fail`; nothing where no check is bound to it. */
+export const evidenceWords = ({ evidence }: CriterionView): string =>
+  evidence
+    .map(({ check, is, log }) => `${check}: ${is}${log === null ? "" : `, log ${log.slice(0, SHORT_HASH_CHARS)}`}`)
+    .join("; ");

@@ -146,9 +146,9 @@ export function outcomeWords(outcome: TurnOutcome): string {
 export function verdictWords(verdict: Verdict): string {
   switch (verdict.is) {
     case "pass":
-      return `pass in ${seconds(verdict.evidence.durationMs)}${passWords(verdict.evidence)}`;
+      return `pass in ${seconds(verdict.evidence.durationMs)}${numberWords(verdict)}${passWords(verdict.evidence)}`;
     case "fail":
-      return `FAIL (${exitWords(verdict.evidence)}) in ${seconds(verdict.evidence.durationMs)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
+      return `FAIL${exitWords(verdict.evidence)} in ${seconds(verdict.evidence.durationMs)}${numberWords(verdict)}: ${short(verdict.failures[0].message)}${verdict.failures.length === 1 ? "" : ` and ${verdict.failures.length - 1} more`}`;
     case "flaky":
       return `flaky over ${verdict.runs} runs: ${short(verdict.failures[0].message)}`;
     case "unverifiable":
@@ -169,8 +169,16 @@ function passWords({ runs, control, quarantined = [], suspicions }: Evidence): s
     .join("");
 }
 
+/** Nothing for a check that runs no command. */
 function exitWords({ exitCode, signal }: Evidence): string {
-  return exitCode === null ? (signal ?? "no exit code") : `exit ${exitCode}`;
+  if (exitCode !== null) return ` (exit ${exitCode})`;
+  return signal === null ? "" : ` (${signal})`;
+}
+
+/** What a judge gave, what a metric measured. */
+function numberWords({ score, evidence }: Extract<Verdict, { is: "pass" | "fail" }>): string {
+  const { value } = evidence;
+  return `${score === undefined ? "" : `, score ${score}`}${value === undefined ? "" : `, measured ${value}`}`;
 }
 
 export function usageWords(usage: Usage): string {

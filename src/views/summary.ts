@@ -4,7 +4,7 @@ import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
-import { criteriaOf, criterionWords } from "./criteria.ts";
+import { criteriaOf, evidenceWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
 import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
@@ -113,10 +113,10 @@ function flaggedRows({ flagged = [] }: RunState): [string, string][] {
 
 function criteriaRows(state: RunState): [string, string][] {
   const verdicts = new Map(judgedChecks(state).map(({ check, verdict }) => [check.name, verdict]));
-  return criteriaOf(state.spec.criteria, (check) => verdicts.get(check)).map((one) => [
-    one.n === 1 ? "criteria" : "",
-    `${one.n}. ${short(one.text)}: ${short(criterionWords(one))}`,
-  ]);
+  return criteriaOf(state.spec.criteria, (check) => verdicts.get(check)).map((one) => {
+    const evidence = one.evidence.length === 0 ? "" : ` (${short(evidenceWords(one))})`;
+    return [one.n === 1 ? "criteria" : "", `${one.n}. ${short(one.text)}: ${one.is}${evidence}`];
+  });
 }
 
 function taskRows(state: RunState): [string, string][] {

@@ -1,7 +1,16 @@
 /** The user's repository as pawl writes it: objects, one branch, HEAD. No hook runs and no setting of it names a program. */
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { writeDurably } from "../platform/files.ts";
+import { rename, syncDir, writeDurably } from "../platform/files.ts";
 import { gitFailed, pipe, type GitResult } from "./git.ts";
 import type { Lane, Memory, Prepared } from "./lane.ts";
 import { commitBytes, copyLoose, readLoose, treeEntries, writeCommit, type CommitRequest } from "./objects.ts";
@@ -102,13 +111,34 @@ export async function freeStaleLocks(lane: Lane, branch: string): Promise<number
   return held.length;
 }
 
+/** Not by git, which does not sync HEAD: after a power loss it could be empty, and the user's repository none. */
 export async function pointHead(lane: Lane, branch: string): Promise<void> {
   const path = join(lane.prepared.gitDir, "HEAD");
-  const name = `refs/heads/${branch}`;
-  if (existsSync(path) && readFileSync(path, "latin1").trim() === `ref: ${name}`) return;
-  const args = ["symbolic-ref", "-m", "pawl: start", "HEAD", name];
-  const result = await withoutStaleLocks(lane, { branch, args });
-  if (result.code !== 0) throw gitFailed(args, result);
+  const text = `ref: refs/heads/${branch}\n`;
+  if (existsSync(path) && readFileSync(path, "latin1").trim() === text.trim()) return;
+  try {
+    replaceLocked(path, text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || (await freeStaleLocks(lane, branch)) === 0) throw error;
+    replaceLocked(path, text);
+  }
+  const tip = await branchTip(lane, branch);
+  // Only for the log of HEAD: nothing moves.
+  if (tip !== undefined) await lane.user.run(["update-ref", "-m", "pawl: start", "HEAD", tip, tip]);
+}
+
+/** As git does it, so that two never write at once. */
+function replaceLocked(path: string, text: string): void {
+  const lock = `${path}.lock`;
+  const fd = openSync(lock, "wx", HEAD_MODE);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  rename(lock, path);
+  syncDir(dirname(path));
 }
 
 /** Sends a commit of the private repository with all that `have` (a commit the user has) does not bring. */

@@ -12,6 +12,8 @@ export interface RepositoryLayout {
   privateGit: string;
   /** One empty file for each worktree that pawl made. */
   worktrees: string;
+  /** Dependencies that a setup command made, by key. */
+  setups: string;
   /** Serialises what runs of one repository share: the `shallow` file, worktrees. */
   lock: string;
 }
@@ -29,8 +31,8 @@ export interface LaneLayout extends RepositoryLayout {
   prepared: string;
   /** Dependency folders as they were before the first turn. */
   dependencies: string;
+  /** One folder for each tree that is judged at the same time; see `slotPath`. */
   verify: string;
-  verifyIndex: string;
   nested: string;
   /** Seen by a fenced agent instead of the user's git directory; made by whoever opens the fence. */
   fencedGit: string;
@@ -40,7 +42,13 @@ export interface LaneLayout extends RepositoryLayout {
 
 export function repositoryLayout({ stateDir, repository }: { stateDir: string; repository: string }): RepositoryLayout {
   const root = join(stateDir, "repos", hashOf(realPath(repository)));
-  return { root, privateGit: join(root, "private.git"), worktrees: join(root, "worktrees"), lock: join(root, "lock") };
+  return {
+    root,
+    privateGit: join(root, "private.git"),
+    worktrees: join(root, "worktrees"),
+    setups: join(root, "setups"),
+    lock: join(root, "lock"),
+  };
 }
 
 export function laneLayout(about: { stateDir: string; repository: string; run: string; lane: string }): LaneLayout {
@@ -61,12 +69,14 @@ export function laneLayout(about: { stateDir: string; repository: string; run: s
     prepared: join(dir, "prepared.json"),
     dependencies: join(dir, "dependencies"),
     verify: join(dir, "verify"),
-    verifyIndex: join(dir, "verify.index"),
     nested: join(dir, "nested"),
     fencedGit: join(dir, "fenced.git"),
     refs: `refs/pawl/${about.run}/${about.lane}`,
   };
 }
+
+/** Where the n-th verify tree lies, with its index beside it. */
+export const slotPath = ({ verify }: LaneLayout, n: number): string => join(verify, String(n));
 
 /** A path that is gone is taken as it is written: specs hold real paths. */
 export function realPath(path: string): string {

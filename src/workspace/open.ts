@@ -16,7 +16,7 @@ import { snapshot } from "./snapshot.ts";
 import { standing } from "./standing.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import type { Environment } from "./user-git.ts";
-import { verifyTrees, type VerifyTrees } from "./verify-tree.ts";
+import { verifyTrees, type VerifyOptions, type VerifyTrees } from "./verify-tree.ts";
 
 export interface WorkspaceRequest {
   spec: WorkspaceSpec;
@@ -27,6 +27,8 @@ export interface WorkspaceRequest {
   protect?: ProtectSpec;
   /** The user's own (HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_*): where their git settings are found. */
   environment: Environment;
+  /** How checks see trees. */
+  verify?: VerifyOptions;
 }
 
 /** The caller holds the workspace's lock while methods that change something run. */
@@ -34,6 +36,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
   const { run, environment } = request;
   const layout = laneLayout({ ...request, repository: request.spec.repository });
   const spec = { ...request.spec, path: realPath(request.spec.path) };
+  const isSetUp = request.verify?.setup !== undefined;
   let open: { lane: Lane; trees: VerifyTrees } | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -45,7 +48,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     await clearOwnLock(layout.index);
     const { protect } = request;
     const lane = openLane({ layout, run, spec, prepared, ...(protect === undefined ? {} : { protect }) });
-    return (open ??= { lane, trees: verifyTrees(lane) });
+    return (open ??= { lane, trees: verifyTrees(lane, request.verify ?? {}) });
   };
   /** One at a time: they share pawl's index. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -55,7 +58,7 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
   };
   return {
     path: spec.path,
-    prepare: () => inTurn(async () => (await prepare({ layout, run, spec, environment })).base),
+    prepare: () => inTurn(async () => (await prepare({ layout, run, spec, environment, isSetUp })).base),
     snapshot: (n, about) => inTurn(async () => await snapshot((await opened()).lane, n, about)),
     diff: async (fromTree, toTree, maxBytes) =>
       await diffTrees((await opened()).lane.privateGit, { from: fromTree, to: toTree, maxBytes }),

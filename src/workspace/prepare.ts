@@ -13,7 +13,7 @@ import { copyDependencies } from "./dependencies.ts";
 import { fillFencedGit } from "./fenced-git.ts";
 import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
 import { openLane, placesOf, readPrepared, type Lane, type Prepared } from "./lane.ts";
-import type { LaneLayout } from "./layout.ts";
+import { slotPath, type LaneLayout } from "./layout.ts";
 import { EMPTY_TREE, makeDirsDurably } from "./objects.ts";
 import { copyCommit, copyObjects, initPrivateRepository } from "./private-repository.ts";
 import { indexNumbers, isNoObject } from "./numbers.ts";
@@ -35,6 +35,8 @@ export interface PrepareRequest {
   run: string;
   spec: WorkspaceSpec;
   environment: Environment;
+  /** Dependencies of judged trees are made by a command: those in the workspace need not be copied. */
+  isSetUp?: boolean;
 }
 
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
@@ -67,8 +69,9 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   );
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
   // Inside a fence the verify tree lies at the workspace's own path.
-  const instead = existsSync(layout.fencedGit) ? request.spec.path : layout.verify;
-  const dependencies = await copyDependencies(lane.view, { to: layout.dependencies, instead });
+  const instead = existsSync(layout.fencedGit) ? request.spec.path : slotPath(layout, 0);
+  const dependencies =
+    request.isSetUp === true ? [] : await copyDependencies(lane.view, { to: layout.dependencies, instead });
   const { gitlinks, warnings: hidden } = await trackedOddities(lane);
   const submodules = await findSubmodules(gitlinks, {
     workspace: request.spec.path,

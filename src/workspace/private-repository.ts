@@ -14,7 +14,7 @@ import { readLoose, readRef, writeRef, type ObjectFormat } from "./objects.ts";
 /** The base of the run before: what it shares with the next base is not copied again. */
 const LAST_BASE = "refs/pawl-last-base";
 
-export function initPrivateRepository(lane: LaneLayout, format: ObjectFormat): void {
+export function initPrivateRepository(lane: Pick<LaneLayout, "privateGit">, format: ObjectFormat): void {
   const git = lane.privateGit;
   for (const dir of ["objects/info", "objects/pack", "refs/heads", "info"]) makePrivateDir(join(git, dir));
   if (existsSync(join(git, "HEAD"))) return;

@@ -96,7 +96,7 @@ async function branchAt(
   return { tree, branch };
 }
 
-function laneOf(place: RunPlace): Lane {
+export function laneOf(place: RunPlace): Lane {
   const layout = laneLayout({ ...place, repository: place.spec.repository });
   const prepared = readPrepared(layout);
   if (prepared === undefined)

@@ -1,104 +1,116 @@
 /**
- * The directory checks run in: exactly one tree, written from an index of its own, with no link to any repository. It
- * is brought from tree to tree, so a check costs what changed; what checks leave behind is removed before the next.
+ * The trees checks run on. With layers: directories that hold exactly one tree each, shown to every check under a layer of
+ * its own, with the dependencies below; several checks may look at one at once, and nothing is cleaned. Without: one
+ * plain directory.
  */
-import { chmodSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { VerifyTree } from "../ports.ts";
-import { openUp, removeAround } from "./dependencies.ts";
-import type { Git } from "./git.ts";
+import type { Ready, VerifyTree } from "../ports.ts";
+import { checkRepository } from "./check-git.ts";
+import { composing } from "./composed-tree.ts";
 import type { Lane } from "./lane.ts";
-import { pristineFolders } from "./pristine.ts";
-import { absolute, CLOSED, shown } from "./scan.ts";
-import { withSubmodules } from "./submodules.ts";
-import { clearOwnLock } from "./take-tree.ts";
+import { slotPath } from "./layout.ts";
+import { plainTrees } from "./plain-tree.ts";
+import { openSetup, type SetupRequest } from "./setup.ts";
+import { openSlot, type Slot } from "./slot.ts";
 
-/** Every untracked path, whole directories as one; ignored ones too. */
-const LEFTOVERS = ["ls-files", "-z", "-o", "--directory"];
+/** Trees on disk at the same time; who wants another one waits. */
+const MAX_SLOTS = 4;
+
+/** Something that shows folders below a directory, to commands that run with it as theirs, and keeps it unchanged. */
+export interface Layers {
+  show(path: string, folders: readonly string[]): void;
+}
 
 export interface VerifyTrees {
   open(tree: string): Promise<VerifyTree>;
   settled(): Promise<void>;
 }
 
-export function verifyTrees(lane: Lane): VerifyTrees {
-  const path = lane.layout.verify;
-  const git = lane.view.at({ workTree: path, index: lane.layout.verifyIndex, sync: "none" });
-  const kept = lane.prepared.dependencies.map((folder) => Buffer.from(join(path, folder)));
-  const { dependencies: from } = lane.layout;
-  const dependencies = pristineFolders({ from, to: path, folders: lane.prepared.dependencies });
-  const submodules = withSubmodules(lane);
-  let at: string | undefined;
-  let cleaning: Promise<void> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+export interface VerifyOptions {
+  layers?: Layers | undefined;
+  setup?: SetupRequest | undefined;
+  /** Whether checks get a repository. */
+  git?: boolean | undefined;
+}
 
-  const bring = async (tree: string): Promise<void> => {
-    if (cleaning === undefined) await clearOwnLock(lane.layout.verifyIndex);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    await (cleaning ??= clean(git, { path, kept }));
-    await dependencies.bring();
-    if (at === tree) return;
-    at = undefined;
-    const args = ["read-tree", "--reset", "-u", tree];
-    if ((await git.run(args)).code !== 0) {
-      // Its index is not synced to disk: one torn by a power loss is written anew.
-      rmSync(lane.layout.verifyIndex, { force: true });
-      openUp(Buffer.from(path), kept);
-      await clean(git, { path, kept });
-      await git.need(args);
+export function verifyTrees(lane: Lane, { layers, setup: asked, git }: VerifyOptions): VerifyTrees {
+  const { layout, prepared } = lane;
+  const parts = composing(lane);
+  const copied = { from: layout.dependencies, folders: prepared.dependencies };
+  const repository = git === true ? checkRepository(lane) : undefined;
+  const plainPath = layers === undefined ? slotPath(layout, 0) : join(layout.verify, "plain");
+  // Unfenced, nothing can show the folder where it is made as the one where it will be used.
+  const inPlace = asked !== undefined && asked.confine === undefined ? plainPath : undefined;
+  const setup = asked === undefined ? undefined : openSetup(lane, { ...asked, inPlace });
+  const plain = plainTrees(lane, { path: plainPath, composing: parts, copied, setup, repository });
+  if (layers === undefined) return plain;
+
+  const slots: { slot: Slot; users: number }[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  let freed = Promise.withResolvers<undefined>();
+
+  const take = async (tree: string): Promise<(typeof slots)[number]> => {
+    for (;;) {
+      const found = slots.find(({ slot }) => slot.at() === tree) ?? slots.find(({ users }) => users === 0);
+      if (found !== undefined) return found;
+      if (slots.length < MAX_SLOTS) {
+        const made = { slot: openSlot(lane, slotPath(layout, slots.length)), users: 0 };
+        slots.push(made);
+        return made;
+      }
+      await freed.promise;
     }
-    at = tree;
+  };
+  const open = async (tree: string) => {
+    const first = await parts.first(tree);
+    const taken = await take(first);
+    const [composed] = await Promise.all([parts.of(tree), taken.slot.bring(first)]);
+    // Seldom another: the tree has folders that it must not be judged with.
+    const final = composed.tree === first ? taken : await take(composed.tree);
+    await final.slot.bring(composed.tree);
+    final.users += 1;
+    return { taken: final, composed };
   };
   return {
     async open(tree) {
-      const ready = last.then(async () => {
-        const { tree: whole, missing } = await submodules(tree);
-        await bring(whole);
-        return missing;
-      });
-      last = ready.catch(() => undefined);
-      const missing = await ready;
-      return {
+      const opened = last.then(() => open(tree));
+      last = opened.catch(() => undefined);
+      const { taken, composed } = await opened;
+      const { path } = taken.slot;
+      const below = repository === undefined ? [] : [await repository(composed.tree)];
+      // With a setup they are shown when they are made; whoever shares the slot has them already.
+      if (setup === undefined || taken.users === 1)
+        layers.show(path, setup === undefined ? [...below, copied.from] : below);
+      let isOpen = true;
+      const own: VerifyTree = {
         path,
         tree,
-        isolation: missing.length === 0 ? "copy" : `copy without the submodules ${missing.map(shown).join(", ")}`,
-        // The check may have changed tracked files: the next one has them written anew. Cleaning overlaps the next turn.
+        isolation: `overlay${composed.words}`,
+        async ready(signal, how): Promise<Ready> {
+          if (how === "apart") return await apart(tree, signal);
+          if (setup === undefined) return { is: "ready", tree: own, stale: composed.lockfiles };
+          const answer = await setup.of(tree, signal);
+          if (answer.is === "failed") return answer;
+          layers.show(path, [...below, answer.made.from]);
+          return { is: "ready", tree: own, stale: [] };
+        },
         release: async () => {
-          at = undefined;
-          cleaning = clean(git, { path, kept });
-          // Then the next check cleans first, and fails if it must.
-          cleaning.catch(() => {
-            cleaning = undefined;
-          });
+          if (!isOpen) return;
+          isOpen = false;
+          taken.users -= 1;
+          freed.resolve(undefined);
+          freed = Promise.withResolvers();
         },
       };
+      return own;
     },
-    async settled() {
-      await Promise.allSettled([last, cleaning]);
-    },
+    settled: () => plain.settled(),
   };
-}
 
-/** Folders that a check closed are opened: what is in them would stay. */
-async function clean(git: Git, place: { path: string; kept: readonly Buffer[] }): Promise<void> {
-  if (!existsSync(place.path)) return;
-  chmodSync(place.path, constants.S_IRWXU);
-  try {
-    if (await isCleaned(git, place)) return;
-  } catch (error) {
-    if (!["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  async function apart(tree: string, signal: AbortSignal): Promise<Ready> {
+    const opened = await plain.open(tree);
+    const answer = (await opened.ready?.(signal, "apart")) ?? { is: "ready", tree: opened, stale: [] };
+    if (answer.is === "failed") await opened.release();
+    return answer;
   }
-  openUp(Buffer.from(place.path), place.kept);
-  await isCleaned(git, place);
-}
-
-/** False when there are folders that cannot be looked into. */
-async function isCleaned(git: Git, { path, kept }: { path: string; kept: readonly Buffer[] }): Promise<boolean> {
-  removeAround(Buffer.from(join(path, ".git")), []);
-  const listed = await git.run(LEFTOVERS);
-  // An index that cannot be read is found and replaced by whoever writes the tree next.
-  if (listed.code !== 0) return true;
-  for (const name of listed.stdout.toString("latin1").split("\0").filter(Boolean))
-    removeAround(absolute(path, name.replace(/\/$/, "")), kept);
-  return listed.stderr.search(CLOSED) < 0;
 }

@@ -8,7 +8,7 @@ export function open(dir: string, overrides: Partial<JournalOptions> = {}): Jour
   return openJournal({
     dir,
     redact: makeRedact({ environment: {} }),
-    validate: (fact) => factSchema.parse(fact),
+    validator: async () => (fact) => factSchema.parse(fact),
     knownTypes: KNOWN_TYPES,
     isAlive: isRunning,
     ...overrides,

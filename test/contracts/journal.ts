@@ -191,7 +191,10 @@ export function journalContract({ name, open, module }: Subject): void {
 
     test("a driver refuses to go on over types it does not know; readers get them as they are", async () => {
       using place = makePlace();
-      const newer = await withRun(place.dir, { validate: () => {}, knownTypes: new Set(["run-start", "moon-landed"]) });
+      const newer = await withRun(place.dir, {
+        validator: async () => () => {},
+        knownTypes: new Set(["run-start", "moon-landed"]),
+      });
       const future = { type: "moon-landed", crater: 7 } as unknown as NewFact;
       const owned = await newer.journal.own("r", ownerOf(1));
       await owned.append([future], NOW);

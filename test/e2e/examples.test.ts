@@ -1,5 +1,6 @@
 /** The examples as their readers run them: `node loop.ts` in a repository, with the real Claude Code on the stand-in. */
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
@@ -48,6 +49,21 @@ async function runExample(
 const write = (text: string): Step => ({
   tools: [{ name: "Bash", input: { command: `printf '${text}' > done.txt`, description: "write" } }],
 });
+/** By a shell: its own tools insist on reading a file first. */
+const writeFile = (path: string, text: string): Step => ({
+  tools: [
+    {
+      name: "Bash",
+      input: { command: `cat > ${path} <<'TEXT'\n${text.trimEnd()}\nTEXT`, description: `write ${path}` },
+    },
+  ],
+});
+/** What the reader of the example has in the repository. */
+function researchFiles(): Record<string, string> {
+  const folder = join(EXAMPLES, "cited-research");
+  const names = ["citations.mjs", ...readdirSync(join(folder, "corpus")).map((name) => `corpus/${name}`)];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+}
 const GOAL = "Make done.txt say yes.";
 const CHECK = "done=grep -q yes done.txt";
 const BRANCH = "pawl/make-done-txt-say-yes";
@@ -97,5 +113,70 @@ describe("examples", () => {
       .map(({ model }) => model);
     expect(models?.[0]).not.toBe("claude-opus-4-5");
     expect(models?.at(-1)).toBe("claude-opus-4-5");
+  });
+
+  it("essay-critic: the critic sends the first draft back with reasons, and takes the second", async () => {
+    const good = `Cats sleep to be fast for a minute. ${"A cat lies still on the warm sill until the mouse moves. ".repeat(6)}`;
+    const bad = `In conclusion, it is important to note that cats sleep. ${"Sleep is a tapestry of rest and meaning for them. ".repeat(7)}`;
+    const judged = (score: number, failures: { rule: string; message: string }[]): Step => ({
+      tools: [{ name: "StructuredOutput", input: { score, reasons: `worth ${score}`, failures } }],
+    });
+    const critic = (words: string, step: Step) => ({
+      when: { toolsOffered: ["StructuredOutput"], promptIncludes: words },
+      steps: [step],
+    });
+    const writer = (n: number, text: string) => ({
+      when: { promptIncludes: `Iteration ${n} ` },
+      steps: [writeFile("essay.md", text), { text: CLAIM }],
+    });
+    const place = await cliPlace({
+      script: {
+        marker: "Iteration \\d+|## The rubric",
+        rules: [
+          critic("tapestry", judged(0.3, [{ rule: "gets an example", message: "nothing in it can be seen" }])),
+          critic("warm sill", judged(0.85, [])),
+          writer(1, bad),
+          writer(2, good),
+        ],
+        steps: [{ text: "ok" }],
+      },
+    });
+    const { code, output } = await runExample("essay-critic/essay.ts", { place, args: [] });
+    expect([code, output]).toEqual([0, expect.stringContaining("verified on pawl/write-an-essay")]);
+    expect(output).toContain('draft 1, form: fail\n  essay.md must not contain "in conclusion"');
+    expect(output).toMatch(/draft 2, form: pass\n(?:.*\n)*draft 2, critic: pass, score 0\.85/);
+    const branch = /verified on (\S+):/.exec(output)?.[1] ?? "";
+    expect(place.repository.git("show", `${branch}:essay.md`)).toContain("warm sill");
+    // What was wrong with the first stands in the writer's next prompt.
+    expect(place.sent().some((body) => body.includes("Iteration 2 ") && body.includes("must not contain"))).toBe(true);
+  });
+
+  it("cited-research: an invented citation is refused, and so is an invented source", async () => {
+    const claim = (text: string, source: string): string => `# The light\n\n- ${text} [${source}]\n`;
+    const true1 = claim("Ole Brandt kept the light.", 'keepers.md: "kept the light for thirty-one years"');
+    const place = await cliPlace({
+      files: researchFiles(),
+      script: byIteration({
+        1: [
+          writeFile("report.md", claim("It burned whale oil.", 'lamp.md: "It burned whale oil until 1889"')),
+          { text: CLAIM },
+        ],
+        2: [
+          writeFile("corpus/whales.md", "It burned whale oil until the end.\n"),
+          writeFile("report.md", claim("It burned whale oil.", 'whales.md: "It burned whale oil until the end"')),
+          { text: CLAIM },
+        ],
+        3: [
+          { tools: [{ name: "Bash", input: { command: "rm corpus/whales.md", description: "rm" } }] },
+          writeFile("report.md", true1),
+          { text: CLAIM },
+        ],
+      }),
+    });
+    const { code, output } = await runExample("cited-research/research.ts", { place, args: [] });
+    expect([code, output]).toEqual([0, expect.stringContaining("verified on pawl/")]);
+    expect(output).toContain('lamp.md does not say "It burned whale oil until 1889"');
+    expect(output).toContain("forbidden-paths: corpus/whales.md was changed");
+    for (const passed of ["draft 3, citations: pass", "draft 3, sources: pass"]) expect(output).toContain(passed);
   });
 });

@@ -65,7 +65,7 @@ it("names the fence in the header, the summary, status, show and the evidence", 
   expect(result.stderr.split("\n")).toContain(`  isolation   ${words}`);
   expect((await pawl("status")).stdout).toMatch(/^isolation +fenced: bwrap/m);
   expect((await pawl("show")).stdout).toContain(words);
-  expect((await pawl("show", "--verdict")).stdout).toMatch(/isolation +copy.*, bwrap: own namespaces/);
+  expect((await pawl("show", "--verdict")).stdout).toMatch(/isolation +(overlay|copy).*, bwrap: own namespaces/);
   const { fence } = JSON.parse((await pawl("status", "--json")).stdout) as { fence: { kind: string } };
   expect(fence.kind).toBe("bwrap");
 });

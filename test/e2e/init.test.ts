@@ -1,7 +1,7 @@
 /** `pawl init` in repositories of people: what it finds, writes, asks and refuses. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 
@@ -38,6 +38,29 @@ it("writes a pawl.yaml that the next run uses, and does not write over it", asyn
   expect([run.code, run.stdout]).toEqual([0, "verified pawl/make-it\n"]);
   const origin = (await place.pawl("config", "show", "--origin")).stdout;
   expect(origin).toMatch(/^checks +tests=npm test +.*pawl\.yaml$/m);
+});
+
+it("leaves out what the machine lacks, takes the tests of every folder, and what it wrote judges", async () => {
+  const place = await cliPlace({
+    files: {
+      "web/package.json": JSON.stringify({ scripts: { test: "test -f made.txt", lint: "true" } }),
+      "web/made.txt": "x\n",
+      "api/Makefile": "test:\n\ttrue\n",
+      "py/setup.cfg": "[tool:pytest]\n[mypy]\n",
+      "py/venv/bin/python": "#!/bin/sh\nexit 1\n",
+    },
+    env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` },
+  });
+  execFileSync("chmod", ["+x", join(place.repository.path, "py/venv/bin/python")]);
+  const first = await place.pawl("init");
+  const written = readFileSync(join(place.repository.path, "pawl.yaml"), "utf8");
+  expect(written).toContain(
+    'checks:\n  - "tests-api=cd api && make test"\n  - "tests-web=cd web && npm test"\n# Found too',
+  );
+  expect(written).toContain("# Left out, for pytest is not here: cd py && venv/bin/python -m pytest");
+  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining("left out, for pytest")]);
+  const judged = await place.pawl("check");
+  expect([judged.code, judged.stdout]).toEqual([0, expect.stringMatching(/^tests-api: pass .*\ntests-web: pass /)]);
 });
 
 it("asks two questions on a terminal, with what was found as the answer", async () => {

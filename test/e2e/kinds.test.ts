@@ -87,11 +87,11 @@ describe("checks of other kinds", () => {
     const prompts = at.sent().join("\n");
     expect(prompts).toContain("must not contain");
     const shown = (await at.pawl("show")).stdout;
-    expect(shown).toMatch(/1\. +It has 5 to 10 words +verified \(length: pass\)/);
-    expect(shown).toMatch(/2\. +A critic likes it +verified \(critic: pass, log [0-9a-f]{12}; length: pass\)/);
-    expect(shown).toMatch(/3\. +It moves the reader +unverified, no check is bound to it/);
+    expect(shown).toMatch(/1\. +verified +It has 5 to 10 words +length: pass\n/);
+    expect(shown).toMatch(/2\. +verified +A critic likes it +critic: pass, log [0-9a-f]{12}; length: pass\n/);
+    expect(shown).toMatch(/3\. +unverified +It moves the reader/);
     const status = (await at.pawl("status")).stdout;
-    expect(status).toMatch(/A critic likes it +verified \(critic: pass/);
+    expect(status).toMatch(/verified +A critic likes it +critic: pass/);
   });
 
   it("cannot be talked over: words to the judge in the work change nothing about a red check", async () => {

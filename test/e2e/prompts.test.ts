@@ -44,7 +44,7 @@ describe.concurrent("the goal", () => {
     expect(partNames(parts)).toEqual(["header", "goal", "criteria", "instructions"]);
     expect(place.sent().some((body) => body.includes("3. no noise"))).toBe(true);
     const status = JSON.parse((await place.pawl("status", "--json")).stdout) as { criteria: unknown[] };
-    expect(status.criteria.at(-1)).toEqual({ n: 3, text: "no noise", is: "unverified" });
+    expect(status.criteria.at(-1)).toEqual({ n: 3, text: "no noise", is: "unverified", evidence: [] });
     expect((await place.pawl("show")).stdout).toMatch(/Acceptance criteria\n +1\. +unverified +made\.txt is there/);
   });
 

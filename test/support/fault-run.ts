@@ -38,12 +38,11 @@ export class FaultPlace {
   readonly env: Record<string, string>;
   readonly #file: string;
 
-  /** `at`: where the state shall live, when not beside the repository (a small disk). */
-  constructor(at?: string, fence: RunSpec["fence"]["kind"] = "none") {
-    this.root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
+  /** `at`: where the state shall live, when not beside the repository (a small disk). `root`: one that was made before. */
+  constructor(at?: string, fence: RunSpec["fence"]["kind"] = "none", root?: string) {
+    this.root = root ?? realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
     this.repo = join(this.root, "repo");
-    mkdirSync(this.repo);
-    mkdirSync(join(this.root, "home"));
+    this.#file = join(this.root, "run.json");
     this.env = {
       PATH: process.env["PATH"] ?? "",
       HOME: join(this.root, "home"),
@@ -51,13 +50,15 @@ export class FaultPlace {
       GIT_CONFIG_NOSYSTEM: "1",
       TMPDIR: this.root,
     };
+    if (root !== undefined) return;
+    mkdirSync(this.repo);
+    mkdirSync(join(this.root, "home"));
     writeFileSync(join(this.repo, "a file"), "base\n");
     this.git("init", "-q", "-b", "trunk");
     this.git("config", "user.name", "User");
     this.git("config", "user.email", "user@example.invalid");
     this.git("add", "-A");
     this.git("commit", "-q", "-m", "base");
-    this.#file = join(this.root, "run.json");
     writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(fence), base: this.#base() }));
   }
 

@@ -337,7 +337,7 @@ function plans(seed: number, count: number, killsEach: number): KillPlan[] {
   }));
 }
 
-function mulberry(seed: number): () => number {
+export function mulberry(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

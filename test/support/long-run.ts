@@ -12,7 +12,7 @@ import { scripted } from "../../src/agents/scripted.ts";
 import { composeForRun, openDriverState } from "../../src/compose.ts";
 import type { Verdict } from "../../src/events.ts";
 import { drive } from "../../src/loop/drive.ts";
-import { keepYoungMemorySmall } from "../../src/platform/young-memory.ts";
+import { leanStart } from "../../src/platform/lean-start.ts";
 import type { Check, Ports, Workspace } from "../../src/ports.ts";
 import { runRecipe } from "../../src/recipes/run.ts";
 import type { RunSpec } from "../../src/spec.ts";
@@ -211,6 +211,6 @@ async function longRun(iterations: number, isReal: boolean): Promise<LongRun> {
 }
 
 // As the command line does before it drives.
-keepYoungMemorySmall();
+leanStart();
 const [iterations = "200", mode = "simulated"] = process.argv.slice(2);
 console.log(JSON.stringify(await longRun(Number(iterations), mode === "real")));

@@ -4,10 +4,10 @@
  * what has run out, under its own lock, as it would for the user.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plainHttp } from "../../platform/gateway-upstream.ts";
 import { runProcess } from "../../platform/process.ts";
 
 const RENEW_LIMIT_MS = 30_000;
@@ -23,7 +23,7 @@ interface About {
 export async function renewLogin({ login, program }: About): Promise<void> {
   if (program === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), "pawl-login-"));
-  const server = createServer((request, response) => {
+  const server = plainHttp().createServer((request, response) => {
     request.resume();
     response.writeHead(400, { "content-type": "application/json" }).end(REFUSAL);
   });

@@ -1,7 +1,6 @@
 /** Whether the tests of a change are fewer, weaker or less run than before; moved ones are not. Pure. */
 import type { Failure } from "../../events.ts";
 import { countsOf, type Counts } from "./count.ts";
-import { isTestPath } from "./languages.ts";
 
 /** A changed file, before the first turn and now; undefined where there was or is none. */
 export interface Version {
@@ -20,7 +19,7 @@ interface Counted {
 const MAX_NAMES_SHOWN = 5;
 
 /** Files that are tests by their path, or that have tests in them as Rust's have. */
-export function countTests(versions: readonly Version[]): Counted[] {
+export function countTests(versions: readonly Version[], isTest: (path: string) => boolean): Counted[] {
   return versions
     .map(({ path, before, after }) => ({
       path,
@@ -28,7 +27,7 @@ export function countTests(versions: readonly Version[]): Counted[] {
       before: countsOf(path, before),
       after: countsOf(path, after),
     }))
-    .filter(({ path, before, after }) => isTestPath(path) || before.tests.length > 0 || after.tests.length > 0);
+    .filter(({ path, before, after }) => isTest(path) || before.tests.length > 0 || after.tests.length > 0);
 }
 
 const finding = (rule: string, path: string, says: string): Failure => ({

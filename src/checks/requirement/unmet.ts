@@ -29,7 +29,7 @@ interface Unmet extends Pick<Failure, "line" | "expected" | "actual"> {
 }
 
 /** As the settings promise: multi-line; `(?i:…)` for any case. */
-export const patternOf = (source: string): RegExp => new RegExp(source, "m");
+const patternOf = (source: string): RegExp => new RegExp(source, "m");
 
 function patterns({ matches = [], lacks = [] }: Requirement, text: string): Unmet[] {
   const missing = matches
@@ -79,8 +79,7 @@ function hasPhrase(text: string, phrase: string): boolean {
 }
 
 /** What stands between blanks and has a letter or a digit. */
-export const countWords = (text: string): number =>
-  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 function wordCount({ words }: Requirement, text: string): Unmet[] {
   if (words === undefined) return [];

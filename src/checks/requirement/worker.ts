@@ -4,4 +4,5 @@ import type { Requirement } from "../../spec.ts";
 import { unmet } from "./unmet.ts";
 
 const { requirement, text } = workerData as { requirement: Requirement; text: string };
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(unmet(requirement, text));

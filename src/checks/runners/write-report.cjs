@@ -20,7 +20,7 @@ const text = (value) => {
 function failureOf(error, show = text) {
   if (error === undefined || error === null) return { failureMessages: [""] };
   const { name = "Error", message = String(error), stack = "", expected, actual } = error;
-  const head = `${name}: ${message}`;
+  const head = /^\S*(Error|Exception): /.test(message) ? message : `${name}: ${message}`;
   const frames = String(stack).slice(Math.max(0, String(stack).search(/^\s+at /m)));
   const both =
     "expected" in Object(error) && "actual" in Object(error) && !(expected === undefined && actual === undefined);

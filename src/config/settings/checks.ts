@@ -67,7 +67,7 @@ const requirement = z
     "must be a file, or have `file` and what is asked of it",
   )
   .refine(
-    ({ file: _, exists, ...rest }) => exists !== false || Object.values(rest).every((one) => one === undefined),
+    ({ exists, ...rest }) => exists !== false || Object.keys(rest).every((key) => key === "file"),
     "asks something of a file that must not exist",
   );
 

@@ -16,7 +16,11 @@ const criterion = z.union(
       .strictObject({ text, checks: listOf(text, /,/) })
       .transform((given) => ({ text: given.text, checks: given.checks })),
   ],
-  "must be a text, or have `text` and `checks`",
+  {
+    error: ({ input }) =>
+      (typeof input === "string" ? text.safeParse(input).error?.issues[0]?.message : undefined) ??
+      "must be a text, or have `text` and `checks`",
+  },
 );
 
 export const GOAL_SETTINGS = {

@@ -73,6 +73,7 @@ export function dockerFence({ run }: { run: string }): Fence | undefined {
   const fence: Fence = {
     kind: "docker",
     level: "docker (untested): a container, your uid",
+    layered: false,
     wrap: (command, args, inside) => ({
       command: docker,
       args: [...dockerWords(inside, about), command, ...args],

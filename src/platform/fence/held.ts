@@ -4,6 +4,8 @@ export interface Held {
   breaches(end?: { exitCode: number | null }): string[];
   /** Resolves, with words, when it must be ended for a limit that the kernel does not hold by itself; else never. */
   readonly tooMuch: Promise<string>;
+  /** Where what it wrote below a layered place lies, until it is released; undefined: in that place itself. */
+  readonly written?: string | undefined;
   /** Once nothing of it runs any more. Repeatable. */
   release(): void;
 }

@@ -1,19 +1,24 @@
 /**
- * As root: a mount namespace in which the places of a fence belong to an unprivileged user, so that what is started in
- * it has that real uid, the limits on processes hold, and files it makes are root's on the disk. Made once per driver
- * by a few lines of Perl (the system calls have no command in older util-linux), held open by that process, and gone
- * with it: nothing is ever mounted on the host.
+ * A mount namespace that a process of ours holds open, and which is gone with it: nothing is ever mounted on the host.
+ * As root, the places of a fence belong to an unprivileged user in it, so that what is started there has that real uid,
+ * the limits on processes hold, and files it makes are root's on the disk. For ordinary users it is there for the layers
+ * only. A few lines of Perl: the system calls have no command in older util-linux.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, statSync } from "node:fs";
+import { closeSync, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { fault } from "../faults.ts";
+import { mountLayer, openAnswers, SERVE, type Layer, type LayerRequest, type Line } from "./layers.ts";
 import { isWithin, type Place } from "./places.ts";
 
 const PERL = "/usr/bin/perl";
 /** Covered inside the keeper's namespace by the moved places; nothing of the host's own is needed from it. */
 const MOVED_TO = "/run";
+/** What root itself is on the disk in places that belong to another: who mounts a layer must be someone there. */
+const ROOT_ON_DISK = 1_899_999_999;
 /** Above every range that distributions, systemd and container engines give out. */
 const FIRST_UID = 1_900_000_000;
 const UIDS = 100_000_000;
@@ -29,21 +34,26 @@ export interface Keeper {
   readonly prefix: readonly string[];
   /** Where a place is inside the namespace. */
   moved(path: string): string;
+  /** Throws when it cannot be. */
+  layer(request: LayerRequest): Layer;
   close(): void;
 }
 
-const SCRIPT = `
+const BEGIN = `
 use strict; use warnings;
-my ($uid, $base) = @ARGV;
+my ($uid, $gid, $base) = @ARGV;
 my ($none, $root, $tmpfs, $empty, $mode) = ("none", "/", "tmpfs", "", "mode=755");
+open my $answers, ">&=", 3 or die $!;
 sub must { my ($result, $what) = @_; die "$what: $!\\n" if $result < 0; return $result }
+`;
+const AS_ROOT = `
 must(syscall(SYS_UNSHARE, 0x20000), "unshare");
 must(syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0), "private");
 pipe(my $made, my $tell); pipe(my $wait, my $go);
 my $child = fork();
 if (!$child) { must(syscall(SYS_UNSHARE, 0x10000000), "user namespace"); syswrite $tell, "x"; sysread $wait, my $b, 1; exit 0 }
 sysread $made, my $b, 1;
-for my $kind (qw(uid gid)) { open my $map, ">", "/proc/$child/\${kind}_map" or die $!; print $map "0 $uid 1\\n"; close $map or die "$kind: $!" }
+for my $kind (qw(uid gid)) { open my $map, ">", "/proc/$child/\${kind}_map" or die $!; print $map "0 $uid 1\\n${ROOT_ON_DISK} 0 1\\n"; close $map or die "$kind: $!" }
 open my $ns, "<", "/proc/$child/ns/user" or die $!;
 my @trees;
 $/ = "\\0";
@@ -63,55 +73,113 @@ for (@trees) {
   if ($is_folder) { mkdir $at, 0755 } else { open my $f, ">", $at }
   must(syscall(429, $tree, $empty, -100, $at, 4), "move_mount");
 }
-$| = 1; print "ready\\n"; <STDIN>;
 `;
-const CALLS: Readonly<Record<string, { unshare: number; mount: number }>> = {
-  x64: { unshare: 272, mount: 165 },
-  arm64: { unshare: 97, mount: 40 },
+/** Alone in it, with its own rights: a name that is no other's. */
+const AS_USER = `
+must(syscall(SYS_UNSHARE, 0x10020000), "unshare");
+sub put { my ($file, $text) = @_; open my $to, ">", "/proc/self/$file" or die "$file: $!"; print $to $text; close $to or die "$file: $!" }
+put("setgroups", "deny"); put("uid_map", "$uid $uid 1"); put("gid_map", "$gid $gid 1");
+must(syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0), "private");
+$/ = "\\0"; while (my $line = <STDIN>) { last if $line eq "\\0" }
+`;
+const READY = `$| = 1; print "ready\\n";`;
+
+type Call = "SYS_UNSHARE" | "SYS_MOUNT" | "SYS_UMOUNT" | "SYS_ACCESS";
+const CALLS: Readonly<Record<string, Readonly<Record<Call, number>>>> = {
+  x64: { SYS_UNSHARE: 272, SYS_MOUNT: 165, SYS_UMOUNT: 166, SYS_ACCESS: 269 },
+  arm64: { SYS_UNSHARE: 97, SYS_MOUNT: 40, SYS_UMOUNT: 39, SYS_ACCESS: 48 },
 };
+
+/** Directories can be renamed with the first; only who is root on the host may have it. */
+const LAYER_OPTIONS = { root: "volatile,redirect_dir=on", user: "volatile,userxattr" } as const;
+
+interface Wanted {
+  /** As root: whom the places belong to. undefined: for an ordinary user. */
+  uid: number | undefined;
+  nsenter: string;
+}
 
 /**
  * undefined where it cannot be: no Perl, no such system calls, a file system without mapped mounts. Rejects when the
  * machine cannot start it now: a weaker fence must not take its place.
  */
-export async function openKeeper(
-  places: readonly Place[],
-  { uid, nsenter }: { uid: number; nsenter: string },
-): Promise<Keeper | undefined> {
+export async function openKeeper(places: readonly Place[], { uid, nsenter }: Wanted): Promise<Keeper | undefined> {
   const calls = CALLS[process.arch];
   if (calls === undefined || !existsSync(PERL)) return undefined;
-  const script = SCRIPT.replaceAll("SYS_UNSHARE", String(calls.unshare)).replaceAll("SYS_MOUNT", String(calls.mount));
+  const script = [BEGIN, uid === undefined ? AS_USER : AS_ROOT, READY, SERVE].join("");
+  const numbered = script.replaceAll(/SYS_[A-Z]+/g, (name) => String(calls[name as Call]));
+  const who = uid === undefined ? [process.getuid?.(), process.getgid?.()] : [uid, uid];
+  const answers = openAnswers();
   fault("spawn");
-  const child = spawn(PERL, ["-e", script, String(uid), MOVED_TO], {
-    stdio: ["pipe", "pipe", "ignore"],
+  const child = spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO], {
+    stdio: ["pipe", "pipe", "ignore", answers.fd],
     env: { PATH: "/usr/bin:/bin" },
     cwd: "/",
   });
   child.on("error", () => undefined);
-  child.stdin.on("error", () => undefined);
+  const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
+  stdin.on("error", () => undefined);
   const lines = places.map(({ path, access }) => `${access === "write" && isRoots(path) ? "w" : "r"}${path}\0`);
-  child.stdin.write(`${lines.join("")}\0`);
+  stdin.write(`${lines.join("")}\0`);
   const ready = await Promise.race([
-    once(child.stdout, "data").then(() => true),
+    once(stdout, "data").then(() => true),
     once(child, "exit").then(() => false),
     new Promise<never>((_, reject) => child.once("error", reject)),
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), READY_LIMIT_MS).unref()),
-  ]);
+  ]).catch((error: unknown) => {
+    closeSync(answers.fd);
+    throw error;
+  });
   const { pid } = child;
   if (!ready || pid === undefined) {
     child.kill("SIGKILL");
+    closeSync(answers.fd);
     return undefined;
   }
   child.unref();
-  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref();
-  const user = ["--setuid", String(uid), "--setgid", String(uid)];
+  for (const stream of [stdin, stdout]) (stream as unknown as { unref(): void }).unref();
+  const { prefix, moved, ...own } =
+    uid === undefined ? ofUser({ pid, nsenter }) : ofRoot({ pid, nsenter, uid, places });
+  const line: Line = { ...own, ask: (question) => void stdin.write(question), answers, moved };
+  let layers = 0;
+  let isOpen = true;
   return {
-    prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, ...user, "--wdns=/"],
+    prefix,
+    moved,
+    layer: (request) => mountLayer(request, { ...line, options: own.options, n: (layers += 1) }),
+    close() {
+      child.kill("SIGKILL");
+      // A number is given out again: it must not be closed twice.
+      if (isOpen) closeSync(answers.fd);
+      isOpen = false;
+    },
+  };
+}
+
+interface Kept extends Pick<Keeper, "prefix" | "moved">, Pick<Line, "placeOf"> {
+  options: string;
+}
+
+function ofRoot(about: { pid: number; nsenter: string; uid: number; places: readonly Place[] }): Kept {
+  const { pid, nsenter, uid, places } = about;
+  return {
+    prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, "--setuid", String(uid), "--setgid", String(uid), "--wdns=/"],
     moved(path) {
       const n = places.findIndex((place) => isWithin(path, place.path));
       return n < 0 ? path : `${MOVED_TO}/${n}${path.slice(places[n]?.path.length)}`;
     },
-    close: () => void child.kill("SIGKILL"),
+    placeOf: ({ n }) => `${MOVED_TO}/layer-${n}`,
+    options: LAYER_OPTIONS.root,
+  };
+}
+
+function ofUser({ pid, nsenter }: { pid: number; nsenter: string }): Kept {
+  const namespaces = [`--user=/proc/${pid}/ns/user`, `--mount=/proc/${pid}/ns/mnt`];
+  return {
+    prefix: [nsenter, ...namespaces, "--preserve-credentials", "--wdns=/"],
+    moved: (path) => path,
+    placeOf: ({ folder }) => join(folder, "whole"),
+    options: LAYER_OPTIONS.user,
   };
 }
 

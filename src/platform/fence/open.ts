@@ -8,6 +8,8 @@ interface Opening {
   run: string;
   /** Everything any process of the run will be given. */
   places: readonly Place[];
+  /** An empty folder below one of them, where layers are tried; without it there are none. */
+  layers?: string;
 }
 
 /** undefined when that kind does not work here. */

@@ -11,6 +11,8 @@ export interface Place {
   access: "read" | "write";
   /** Where it appears inside; its own path when left out. */
   at?: string;
+  /** With a fence that has layers: shown over these, and what is written goes to the folder instead. */
+  layer?: { over: readonly string[]; folder: string };
 }
 
 /** Read-only where they exist; a symbolic link stays one. Of the hardware, the number of processors. */

@@ -86,6 +86,7 @@ export function seatbeltFence(): Fence | undefined {
   const fence: Fence = {
     kind: "seatbelt",
     level: "seatbelt (untested): a profile, your uid, .git read-only",
+    layered: false,
     wrap: (command, args, inside) => ({
       command: SANDBOX_EXEC,
       args: [...seatbeltWords(inside), command, ...args],

@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf } from "../../errors.ts";
 import { drive } from "../../loop/drive.ts";
 import { heldQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
-import { keepYoungMemorySmall } from "../../platform/young-memory.ts";
+import { leanDriving } from "../../platform/lean-start.ts";
 import type { Base, Ports, TraceLine } from "../../ports.ts";
 import { runRecipe } from "../../recipes/run.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
@@ -46,10 +46,10 @@ export async function driveHere({
   begun,
 }: DriveRequest): Promise<number> {
   outliveReaders();
-  keepYoungMemorySmall();
   const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead, fence: begun?.fence });
   const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
   const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
+  let isReplayed = false;
   try {
     const ended = await drive({
       run,
@@ -58,6 +58,8 @@ export async function driveHere({
       signal: signals.stop,
       ...(reopen === undefined ? {} : { reopen }),
       onFact(fact, now) {
+        if (!isReplayed) leanDriving();
+        isReplayed = true;
         if (json) printFact(fact);
         view.fact(fact, now);
       },

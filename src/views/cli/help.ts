@@ -4,6 +4,7 @@ import { COMMANDS } from "./table.ts";
 /** Lines of commands that belong together, with a few words for each. */
 const GROUPS: readonly (readonly [title: string, lines: readonly (readonly [names: string, words: string])[]])[] = [
   ["Work", [["run resume", "work towards a goal; go on with a run"]]],
+  ["Judge", [["check verify", "checks on this tree; a run's evidence again"]]],
   [
     "Look",
     [

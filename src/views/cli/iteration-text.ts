@@ -2,7 +2,7 @@
 import type { FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
 import { claimWords, flaggedWords, outcomeWords, protectedWords, usageWords, verdictWords } from "../fact-words.ts";
-import { criterionWords } from "../criteria.ts";
+import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -25,7 +25,7 @@ export function overviewText(view: IterationView): string {
     `Iteration ${view.iteration} of ${view.run}${view.fence === null ? "" : `\n  ${fenceWords(view.fence, { tense: "then" })}`}`,
     view.criteria.length === 0
       ? ""
-      : `Acceptance criteria\n${indented(columns(view.criteria.map((one) => [`${one.n}.`, short(one.text), short(criterionWords(one))])))}`,
+      : `Acceptance criteria\n${indented(columns(view.criteria.map((one) => [`${one.n}.`, one.is, short(one.text), short(evidenceWords(one))])))}`,
     ...turns.map(({ start, end }) => {
       const about = `Turn ${start.turn}, attempt ${start.attempt}, ${start.session.mode} session, prompt of ${start.prompt.bytes} bytes`;
       if (end === null) return `${about}\n  under way`;
@@ -74,7 +74,7 @@ export function manifestText({ prompt, turn }: FactOf<"turn-start">, parts: Mani
   return `Prompt of turn ${turn}: ${prompt.bytes} bytes\n${indented(columns(rows))}`;
 }
 
-export function verdictText({ check, verdict }: FactOf<"check-end">): string {
+export function verdictText({ check, verdict }: Pick<FactOf<"check-end">, "check" | "verdict">): string {
   return sections([`${short(check)}: ${verdictWords(verdict)}`, evidenceText(verdict), failuresText(verdict)]);
 }
 

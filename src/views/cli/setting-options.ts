@@ -94,10 +94,14 @@ export function sayValue(name: SettingName, value: unknown): string {
 /** A check as it is written on the command line. */
 function sayOne(one: unknown): string {
   if (typeof one === "string") return one;
+  if ("checks" in (one as object)) return sayCriterion(one as { text: string; checks?: string[] });
   const { name, run, ...more } = one as { name?: string; run?: string };
   if (run === undefined || Object.keys(more).length > 0) return JSON.stringify(one);
   return name === undefined ? run : `${name}=${run}`;
 }
+
+const sayCriterion = ({ text, checks = [] }: { text: string; checks?: string[] }): string =>
+  checks.length === 0 ? text : `${text} (check: ${checks.join(", ")})`;
 
 const KIB = 1024;
 function sayBytes(bytes: number): string {

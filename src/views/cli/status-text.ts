@@ -1,6 +1,6 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
-import { criterionWords } from "../criteria.ts";
+import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
@@ -23,8 +23,9 @@ export function statusText(view: StatusView): string {
       "Criteria",
       view.criteria.map((one) => [
         `${one.n}.`,
+        one.is,
         oneLine(one.text, { max: MAX_GOAL_CHARS }),
-        oneLine(criterionWords(one), { max: MAX_GOAL_CHARS }),
+        oneLine(evidenceWords(one), { max: MAX_GOAL_CHARS }),
       ]),
     ),
     section("Last iterations", view.recent.map(iterationCells)),

@@ -40,6 +40,14 @@ export const COMMANDS = {
     summary: "the task list of a run: list, add, remove, done, skip",
     load: () => import("./commands/tasks.ts"),
   },
+  check: {
+    summary: "run the checks on the tree as it is now, without an agent",
+    load: () => import("./commands/check.ts"),
+  },
+  verify: {
+    summary: "run a run's evidence again and compare it with the record",
+    load: () => import("./commands/verify.ts"),
+  },
   restore: { summary: "put a snapshot or salvaged work back", load: () => import("./commands/restore.ts") },
   worktrees: { summary: "list or clean pawl's worktrees", load: () => import("./commands/worktrees.ts") },
   memory: { summary: "what has failed: list, show, pin, clear", load: () => import("./commands/memory.ts") },

@@ -7,7 +7,8 @@ import { PROJECT_FILE } from "../../../config.ts";
 import { EXIT, UsageError } from "../../../errors.ts";
 import { writeDurably } from "../../../platform/files.ts";
 import { configFile, type Chosen } from "../init/config-file.ts";
-import { detect, type Files, type Found } from "../init/detect.ts";
+import { missingFor } from "../init/available.ts";
+import { checkName, commandLine, detect, type Files, type Found } from "../init/detect.ts";
 import { note, print } from "../output.ts";
 import { repositoriesOf } from "../run-id.ts";
 
@@ -41,33 +42,72 @@ async function init(options: Options): Promise<void> {
   const path = join(repository, PROJECT_FILE);
   if (options.force !== true && existsSync(path))
     throw new UsageError(`${path} is there already`, { hint: "edit it, or write over it with --force" });
-  const found = detect(filesOf(repository));
-  const chosen = await choose(found, options);
+  const { found, setups } = detect(filesOf(repository));
+  const here = { repository, env: process.env };
+  const looked = found.map((one) => {
+    const missing = missingFor(one, here);
+    return missing === undefined ? one : { ...one, missing };
+  });
+  const asked = await choose(looked, options);
+  const needsSetup = setups.some(({ makes, folder = "." }) => !existsSync(join(repository, folder, makes)));
+  const chosen: Chosen = { ...asked, setups, needsSetup };
   writeDurably(path, configFile(chosen), FILE_MODE);
   tell(path, chosen);
 }
 
-function filesOf(repository: string): Files {
+function filesOf(folder: string): Files {
   return {
-    names: new Set(readdirSync(repository)),
-    read(name) {
-      const file = join(repository, name);
-      return statSync(file).size <= MAX_FILE_BYTES ? readFileSync(file, "utf8") : undefined;
+    names: new Set(readdirSync(folder)),
+    read(path) {
+      const stats = statSync(join(folder, path), { throwIfNoEntry: false });
+      return stats?.isFile() === true && stats.size <= MAX_FILE_BYTES
+        ? readFileSync(join(folder, path), "utf8")
+        : undefined;
+    },
+    within(path) {
+      const inside = join(folder, path);
+      return statSync(inside, { throwIfNoEntry: false })?.isDirectory() === true ? filesOf(inside) : undefined;
     },
   };
 }
 
-async function choose(found: readonly Found[], options: Options): Promise<Chosen> {
-  const first = found[0]?.command;
+type Looked = Found & { missing?: string };
+
+/** The tests judge; of several projects those of each. */
+async function choose(
+  looked: readonly Looked[],
+  options: Options,
+): Promise<Pick<Chosen, "checks" | "model" | "others">> {
+  const usable = looked.filter(({ missing }) => missing === undefined);
+  // Where tests cannot be run, nothing weaker takes their place unasked.
+  const first = usable.filter(({ purpose }) => purpose === looked[0]?.purpose);
   const isAsked = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY;
-  if (!isAsked) return { check: options.check ?? first, model: options.model, found };
+  const said = isAsked ? await ask(looked, { options, first }) : { check: options.check, model: options.model };
+  const same = said.check === undefined ? first : usable.filter((one) => commandLine(one) === said.check);
+  const own = said.check === undefined || same.length > 0 ? [] : [{ name: "check", command: said.check }];
+  return {
+    checks: [...own, ...same.map((one) => ({ name: checkName(one), command: commandLine(one) }))],
+    model: said.model,
+    others: looked.filter((one) => !same.includes(one)),
+  };
+}
+
+async function ask(
+  looked: readonly Looked[],
+  { options, first }: { options: Options; first: readonly Found[] },
+): Promise<{ check: string | undefined; model: string | undefined }> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    for (const { purpose, command, from } of found) note(`found ${purpose}: ${command} (${from})`);
+    for (const one of looked)
+      note(
+        `found ${one.purpose}: ${commandLine(one)} (${one.from}${one.missing === undefined ? "" : `; ${one.missing} is not here`})`,
+      );
+    const proposed = first.map(commandLine).join(", ");
     const check =
-      options.check ?? (await answer(lines, `Which command proves the work? [${first ?? "none"}] `)) ?? first;
+      options.check ??
+      (await answer(lines, `Which command proves the work? [${proposed === "" ? "none" : proposed}] `));
     const model = options.model ?? (await answer(lines, "Which model? [the agent's own default] "));
-    return { check, model, found };
+    return { check, model };
   } finally {
     lines.close();
   }
@@ -78,19 +118,26 @@ async function answer(lines: { question(text: string): Promise<string> }, text: 
   return said === "" ? undefined : said;
 }
 
-function tell(path: string, { check, found }: Chosen): void {
+function tell(path: string, { checks, others, setups, needsSetup }: Chosen): void {
   print(path);
-  note(check === undefined ? "no check was found: put a command under `checks`" : `check: ${check}`);
-  const others = found.filter(({ command }) => command !== check).map(({ command }) => command);
-  if (others.length > 0) note(`also found, left as comments: ${others.join(", ")}`);
+  if (checks.length === 0) note("no check was found: put a command under `checks`");
+  for (const { command } of checks) note(`check: ${command}`);
+  const usable = others.filter(({ missing }) => missing === undefined).map(commandLine);
+  if (usable.length > 0) note(`also found, left as comments: ${usable.join(", ")}`);
+  for (const one of others)
+    if (one.missing !== undefined) note(`left out, for ${one.missing} is not here: ${commandLine(one)}`);
+  if (needsSetup) note(`dependencies are not here: made by ${setups.map(commandLine).join(" && ")}`);
   note(`Next
+  pawl check                                            # does it judge what is here now?
   git add ${PROJECT_FILE} && git commit -m "Settings for pawl"   # a run starts from a clean tree
   pawl run "your goal"`);
 }
 
 const EXAMPLES = `
 Commands are found in package.json, pyproject.toml, go.mod, Cargo.toml, pom.xml,
-build.gradle and Makefile. Nothing is asked with --yes or without a terminal.
+build.gradle and Makefile, also of workspaces; where the top is no project, in the
+folders of it. What this machine lacks the program for is left out. Nothing is
+asked with --yes or without a terminal.
 
 Examples:
   pawl init

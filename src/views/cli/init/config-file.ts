@@ -1,26 +1,30 @@
 /** The text of a new `pawl.yaml`: what was found, and the settings most people look for, explained. Pure. */
-import type { Found } from "./detect.ts";
+import { checkName, commandLine, type Found, type Setup } from "./detect.ts";
 
 /** Where the package has it when it is installed in the project; otherwise `pawl config schema` writes it. */
 export const SCHEMA = "./node_modules/pawl/schema/pawl.schema.json";
 
 export interface Chosen {
-  /** The command that judges the work; undefined: none. */
-  check: string | undefined;
+  /** What judges the work. */
+  checks: readonly { name: string; command: string }[];
   model: string | undefined;
-  found: readonly Found[];
+  /** What else was found; `missing`: what it needs and this machine lacks. */
+  others: readonly (Found & { missing?: string })[];
+  setups: readonly Setup[];
+  /** Dependencies that are not there have to be made; those that are there are copied. */
+  needsSetup: boolean;
 }
 
-export function configFile({ check, model, found }: Chosen): string {
-  const others = found.filter(({ command }) => command !== check);
+export function configFile({ checks, model, others, setups, needsSetup }: Chosen): string {
   return `# yaml-language-server: $schema=${SCHEMA}
 # Settings of pawl for this repository. A flag (--max-cost 5) or a variable
 # (PAWL_MAX_COST=5) counts more than what stands here. All settings, with their
 # values and where they come from: pawl config show --origin
 
 # When it is done: commands that pawl runs itself, each must exit 0.
-${checksOf(check, { found, others })}
-
+# Try them on the tree as it is: pawl check
+${checksOf(checks, others)}
+${setupOf(setups, needsSetup)}
 # A run ends, and can be resumed, when one of these is reached.
 max-iterations: 20
 # max-cost: 5           # US dollars
@@ -40,26 +44,55 @@ ${model === undefined ? "# model: claude-opus-5-5   # the agent's own default ot
 `;
 }
 
-function checksOf(
-  check: string | undefined,
-  { found, others }: { found: readonly Found[]; others: readonly Found[] },
-): string {
-  const name = found.find(({ command }) => command === check)?.purpose ?? "check";
-  if (check === undefined && others.length === 0)
-    return '# Without one the best outcome is "claimed": the agent says so, nobody has proved it.\n# checks:\n#   - tests=npm test';
-  const lines = others.map(
-    ({ purpose, command, from }) => `#   - ${yamlText(`${purpose}=${command}`)}   # from ${from}`,
-  );
+function checksOf(checks: Chosen["checks"], others: Chosen["others"]): string {
+  const usable = others.filter(({ missing }) => missing === undefined);
+  const lacking = others.flatMap((one) => (one.missing === undefined ? [] : [{ ...one, missing: one.missing }]));
+  const entry = (name: string, command: string): string => `- ${yamlText(`${name}=${command}`)}`;
+  const commented = (one: Found): string => `${entry(checkName(one), commandLine(one))}   # from ${one.from}`;
+  if (checks.length === 0 && usable.length === 0)
+    return [
+      '# Without one the best outcome is "claimed": the agent says so, nobody has proved it.',
+      "# checks:",
+      "#   - tests=npm test",
+      ...lackingLines(lacking),
+    ].join("\n");
+  if (checks.length === 0)
+    return ["# checks:", ...usable.map((one) => `#   ${commented(one)}`), ...lackingLines(lacking)].join("\n");
   return [
-    check === undefined ? "# checks:" : `checks:\n  - ${yamlText(`${name}=${check}`)}`,
-    ...(lines.length === 0 || check === undefined
-      ? lines
+    "checks:",
+    ...checks.map(({ name, command }) => `  ${entry(name, command)}`),
+    ...(usable.length === 0
+      ? []
       : [
-          "# Found too; they must pass before the run, else it can never be done:",
-          ...lines.map((line) => line.replace("#   -", "#  -")),
+          "# Found too; one that is red now stays so unless the goal says otherwise:",
+          ...usable.map((one) => `#  ${commented(one)}`),
         ]),
+    ...lackingLines(lacking),
   ].join("\n");
 }
+
+/** No entry that could be uncommented: it would not work here. */
+const lackingLines = (lacking: readonly (Found & { missing: string })[]): string[] =>
+  lacking.map((one) => `# Left out, for ${one.missing} is not here: ${commandLine(one)} (from ${one.from})`);
+
+const MADE = `# Makes the dependencies of a tree that is judged, inside the fence, and again
+# only when a lockfile changes. It needs the package registries.`;
+const COPIED = `# Checks get a copy of the dependencies that are here before the first turn. To
+# have them made inside the fence whenever a lockfile changes, for which it needs
+# the package registries:`;
+
+function setupOf(setups: readonly Setup[], needsSetup: boolean): string {
+  if (setups.length === 0) return "";
+  const command = setups.length === 1 ? setups.map(commandLine).join("") : setups.map(grouped).join(" && ");
+  const hidden = needsSetup ? "" : "# ";
+  return `
+${needsSetup ? MADE : COPIED}
+${hidden}setup: ${yamlText(command)}
+${hidden}network: registries
+`;
+}
+
+const grouped = (setup: Setup): string => (setup.folder === undefined ? setup.command : `(${commandLine(setup)})`);
 
 /** Plain where YAML takes it for a text, quoted where it would not. */
 function yamlText(text: string): string {

@@ -1,24 +1,41 @@
 /** Projects whose build tool has the commands: Go, Rust, Maven, Gradle, Make. */
 import type { Files, Found, Purpose } from "./detect.ts";
 
-export function fromGo({ names }: Files): Found[] {
-  if (!names.has("go.mod")) return [];
-  const from = "go.mod";
+export function fromGo({ names, read }: Files): Found[] {
+  const from = ["go.mod", "go.work"].find((name) => names.has(name));
+  if (from === undefined) return [];
   const linter = [".golangci.yml", ".golangci.yaml", ".golangci.toml"].some((name) => names.has(name));
+  const packages = names.has("go.work") ? workspacePackages(read("go.work")) : "./...";
+  if (packages === "") return [];
   return [
-    { purpose: "tests", command: "go test ./...", from },
-    { purpose: "lint", command: linter ? "golangci-lint run" : "go vet ./...", from },
-    { purpose: "build", command: "go build ./...", from },
+    { purpose: "tests", command: `go test ${packages}`, from },
+    { purpose: "lint", command: linter ? "golangci-lint run" : `go vet ${packages}`, from },
+    { purpose: "build", command: `go build ${packages}`, from },
   ];
 }
 
-export function fromRust({ names }: Files): Found[] {
+/** `./...` means nothing in a workspace whose top is no module: each one is named. */
+function workspacePackages(text = ""): string {
+  const [, block = ""] = /^use\s*\(([^)]*)\)/m.exec(text) ?? [];
+  const single = [...text.matchAll(/^use\s+([^\s(]+)/gm)].map(([, path]) => path ?? "");
+  const many = block.split("\n").map((line) => line.replace(/\/\/.*/, "").trim());
+  const paths = [...single, ...many].filter((path) => /^[\w./-]+$/.test(path));
+  return paths.map((path) => (path === "." ? "./..." : `${path.replace(/\/$/, "")}/...`)).join(" ");
+}
+
+export function fromRust({ names, read }: Files): Found[] {
   if (!names.has("Cargo.toml")) return [];
   const from = "Cargo.toml";
+  const all = /^\[workspace\]/m.test(read(from) ?? "") ? " --workspace" : "";
   return [
-    { purpose: "tests", command: "cargo test", from },
-    { purpose: "lint", command: "cargo clippy --all-targets -- -D warnings", from },
-    { purpose: "build", command: "cargo build", from },
+    { purpose: "tests", command: `cargo test${all}`, from },
+    {
+      purpose: "lint",
+      command: `cargo clippy${all} --all-targets -- -D warnings`,
+      from,
+      needs: ["cargo-clippy"],
+    },
+    { purpose: "build", command: `cargo build${all}`, from },
   ];
 }
 
@@ -30,7 +47,9 @@ export function fromJava({ names }: Files): Found[] {
       { purpose: "build", command: `${maven} -q -DskipTests package`, from: "pom.xml" },
     ];
   }
-  const from = ["build.gradle", "build.gradle.kts"].find((name) => names.has(name));
+  const from = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"].find((name) =>
+    names.has(name),
+  );
   if (from === undefined) return [];
   const gradle = names.has("gradlew") ? "./gradlew" : "gradle";
   return [

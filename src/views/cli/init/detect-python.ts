@@ -1,5 +1,5 @@
-/** Python projects: pytest, ruff and mypy where the project names them, run by the tool that keeps its environment. */
-import type { Files, Found } from "./detect.ts";
+/** Python projects: the tools that the project names, run by whoever keeps its environment. */
+import type { Files, Found, Purpose, Setup } from "./detect.ts";
 
 const SIGNS = [
   "pyproject.toml",
@@ -7,32 +7,86 @@ const SIGNS = [
   "setup.cfg",
   "requirements.txt",
   "requirements-dev.txt",
+  "requirements_dev.txt",
+  "dev-requirements.txt",
+  "Pipfile",
   "tox.ini",
+  "noxfile.py",
   "pytest.ini",
+  "manage.py",
 ];
+/** By lockfile: how commands are run, and how the environment is made in the tree. */
+const KEEPERS: readonly { lock: string; run: string; setup: string }[] = [
+  { lock: "uv.lock", run: "uv run ", setup: "uv sync --frozen" },
+  { lock: "poetry.lock", run: "poetry run ", setup: "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install --no-interaction" },
+  { lock: "pdm.lock", run: "pdm run ", setup: "pdm sync" },
+  { lock: "Pipfile.lock", run: "pipenv run ", setup: "PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev" },
+];
+const VENVS = [".venv", "venv"];
+const REQUIREMENTS = ["requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements.txt"];
 
-export function fromPython({ names, read }: Files): Found[] {
+export function fromPython(files: Files): Found[] {
+  const { names, read } = files;
   const present = SIGNS.filter((name) => names.has(name));
   const [from] = present;
   if (from === undefined) return [];
   const said = present.map((name) => read(name) ?? "").join("\n");
-  const run = names.has("uv.lock") ? "uv run " : names.has("poetry.lock") ? "poetry run " : "";
-  const module = (name: string): string => (run === "" ? `python3 -m ${name}` : `${run}${name}`);
-  const usesPytest = /pytest/.test(said) || names.has("pytest.ini") || names.has("conftest.py");
-  const usesRuff = /\bruff\b/.test(said) || names.has("ruff.toml") || names.has(".ruff.toml");
-  const usesMypy = /\bmypy\b/.test(said) || names.has("mypy.ini");
+  const mentions = (word: string): boolean => new RegExp(String.raw`\b${word}\b`).test(said);
+  const has = (...some: string[]): boolean => some.some((name) => names.has(name));
+  const tools = toolsOf(files);
+  const found = (purpose: Purpose, one: Pick<Found, "command" | "needs">): Found => ({ purpose, from, ...one });
+
+  const tests = ((): Pick<Found, "command" | "needs"> | undefined => {
+    if (mentions("pytest") || has("pytest.ini", "conftest.py")) return tools.module("pytest");
+    if (has("manage.py")) return { command: `${tools.python} manage.py test` };
+    if (/^\[(testenv|tox)\b/m.test(said) || mentions("tool.tox")) return tools.program("tox");
+    if (has("noxfile.py")) return tools.program("nox");
+    return has("tests", "test") ? { command: `${tools.python} -m unittest discover` } : undefined;
+  })();
+  const types = ((): Pick<Found, "command" | "needs"> | undefined => {
+    if (mentions("mypy") || has("mypy.ini", ".mypy.ini")) return tools.module("mypy", " .");
+    return mentions("pyright") || has("pyrightconfig.json") ? tools.program("pyright") : undefined;
+  })();
+  const lint = ((): Pick<Found, "command" | "needs"> | undefined => {
+    if (mentions("ruff") || has("ruff.toml", ".ruff.toml")) return tools.program("ruff", " check .");
+    return mentions("flake8") || has(".flake8") ? tools.module("flake8") : undefined;
+  })();
   return [
-    ...(usesPytest ? [{ purpose: "tests" as const, command: module("pytest"), from }] : []),
-    ...(!usesPytest && (names.has("tests") || names.has("test"))
-      ? [
-          {
-            purpose: "tests" as const,
-            command: `${run === "" ? "python3" : `${run}python`} -m unittest discover`,
-            from,
-          },
-        ]
-      : []),
-    ...(usesMypy ? [{ purpose: "types" as const, command: `${module("mypy")} .`, from }] : []),
-    ...(usesRuff ? [{ purpose: "lint" as const, command: `${run}ruff check .`, from }] : []),
+    ...(tests === undefined ? [] : [found("tests", tests)]),
+    ...(types === undefined ? [] : [found("types", types)]),
+    ...(lint === undefined ? [] : [found("lint", lint)]),
   ];
+}
+
+interface Tools {
+  /** How `python` is called. */
+  python: string;
+  /** A tool that is a module, or a program of the environment. */
+  module(name: string, words?: string): Pick<Found, "command" | "needs">;
+  program(name: string, words?: string): Pick<Found, "command" | "needs">;
+}
+
+function toolsOf({ names }: Files): Tools {
+  const keeper = KEEPERS.find(({ lock }) => names.has(lock));
+  if (keeper !== undefined) {
+    const run = (name: string, words = ""): Pick<Found, "command"> => ({ command: `${keeper.run}${name}${words}` });
+    return { python: `${keeper.run}python`, module: run, program: run };
+  }
+  const venv = VENVS.find((name) => names.has(name));
+  const python = venv === undefined ? "python3" : `${venv}/bin/python`;
+  return {
+    python,
+    module: (name, words = "") => ({ command: `${python} -m ${name}${words}`, needs: [`${python}:${name}`] }),
+    program: (name, words = "") => ({ command: `${venv === undefined ? "" : `${venv}/bin/`}${name}${words}` }),
+  };
+}
+
+/** With plain pip only where there is an environment in the tree already: else the machine's own is used. */
+export function pythonSetup({ names }: Files): Setup | undefined {
+  const keeper = KEEPERS.find(({ lock }) => names.has(lock));
+  if (keeper !== undefined) return { command: keeper.setup, from: keeper.lock, makes: ".venv" };
+  const venv = VENVS.find((name) => names.has(name));
+  const from = REQUIREMENTS.find((name) => names.has(name));
+  if (venv === undefined || from === undefined) return undefined;
+  return { command: `python3 -m venv ${venv} && ${venv}/bin/pip install -r ${from}`, from, makes: venv };
 }

@@ -1,0 +1,131 @@
+/**
+ * Layers: folders shown as one that can be written, while what is written goes elsewhere and is thrown away (an
+ * overlay). Mounted by a keeper in its own mount namespace, on being asked and with an answer, so that the host never
+ * sees one; gone with the keeper.
+ */
+import { mkdirSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What a process wrote, and where it finds the whole. */
+export interface Layer {
+  /** In the keeper's namespace. */
+  at: string;
+  /** On the host: only what was written, until it is thrown away. */
+  written: string;
+  /** Once nothing runs in it. Repeatable. */
+  release(): void;
+}
+
+export interface LayerRequest {
+  /** Upper ones first; never changed through the layer, and not to be changed while it is there. */
+  lower: readonly string[];
+  /** Empty, on a disk; thrown away by whoever asks. */
+  folder: string;
+}
+
+/** What answers come to, and how questions get there. */
+export interface Line {
+  ask(question: string): void;
+  answers: Answers;
+  /** Where a path is in the keeper's namespace. */
+  moved(path: string): string;
+  /** Where the n-th layer is mounted. */
+  placeOf(request: { n: number; folder: string }): string;
+}
+
+export interface Answers {
+  fd: number;
+  /** Bytes. */
+  read: number;
+}
+
+const ANSWER_LIMIT_MS = 5_000;
+const POLL_MS = 0.2;
+const MAX_ANSWER_BYTES = 512;
+const AGAIN = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * For the end of a keeper's Perl: reads questions, each word ended by a zero byte, until nobody asks any more. Layers
+ * are named by descriptors, for no name can be read as an option then. Without syncing: it is all thrown away.
+ */
+export const SERVE = `
+sub word { my $word = <STDIN>; exit 0 unless defined $word; chomp $word; return $word }
+sub opened { sysopen(my $folder, $_[0], 0x200000) or die "$_[0]: $!\\n"; return $folder }
+sub layer {
+  my ($at, $options, $count) = (word(), word(), word());
+  my @folders = map { word() } 1 .. $count + 2;
+  my @open = eval { map { opened($_) } @folders };
+  return $@ if $@;
+  my @names = map { "/proc/self/fd/" . fileno($_) } @open;
+  my ($work, $upper) = (pop @names, pop @names);
+  my ($type, $words) = ("overlay", "lowerdir=" . join(":", @names) . ",upperdir=$upper,workdir=$work,$options");
+  mkdir $at, 0755;
+  return "mount: $!\\n" if syscall(SYS_MOUNT, $type, $at, $type, 6, $words) < 0;
+  return "ok\\n" if syscall(SYS_ACCESS, -100, $at, 2) >= 0;
+  my $why = "read-only: $!\\n"; syscall(SYS_UMOUNT, $at, 2); return $why;
+}
+while (1) {
+  my $what = word();
+  if ($what eq "layer") { syswrite $answers, layer() }
+  else { my $at = word(); syscall(SYS_UMOUNT, $at, 2); rmdir $at }
+}
+`;
+
+/** Throws, with the system's words, when it cannot be. */
+export function mountLayer({ lower, folder }: LayerRequest, { options, n, ...line }: Line & Mounting): Layer {
+  const [upper, work] = [join(folder, "upper"), join(folder, "work")];
+  for (const made of [upper, work]) mkdirSync(made, { mode: 0o755 });
+  const at = line.placeOf({ n, folder });
+  const words = [
+    "layer",
+    at,
+    options,
+    String(lower.length),
+    ...[...lower, upper, work].map((path) => line.moved(path)),
+  ];
+  line.ask(said(words));
+  const answer = answerFrom(line.answers);
+  if (answer !== "ok") throw new Error(`no layer can be put over the files to check: ${answer}`);
+  let isThere = true;
+  return {
+    at,
+    written: upper,
+    release() {
+      if (isThere) line.ask(said(["drop", at]));
+      isThere = false;
+    },
+  };
+}
+
+interface Mounting {
+  /** Of the kernel's overlay. */
+  options: string;
+  n: number;
+}
+
+const said = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+
+/** Waited for on the spot, because processes are started so; it takes about a millisecond. */
+function answerFrom(answers: Answers): string {
+  const bytes = Buffer.alloc(MAX_ANSWER_BYTES);
+  for (const until = performance.now() + ANSWER_LIMIT_MS; performance.now() < until;) {
+    const text = bytes.toString("utf8", 0, readSync(answers.fd, bytes, 0, MAX_ANSWER_BYTES, answers.read));
+    if (text.endsWith("\n")) {
+      answers.read += Buffer.byteLength(text);
+      return text.trim();
+    }
+    Atomics.wait(AGAIN, 0, 0, POLL_MS);
+  }
+  return "no answer";
+}
+
+/** A file without a name, which a keeper writes to: nothing of it is left, however this process ends. */
+export function openAnswers(): Answers {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
+  try {
+    return { fd: openSync(join(folder, "answers"), "wx+", 0o600), read: 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
