@@ -20,8 +20,9 @@ export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">
   return voters(spec.checks, spec.verdicts).find((check) => {
     const verdict = verdictOf(state, judged, check.name);
     const before = state.baselines.get(check.name);
-    const isBare = before !== undefined && "evidence" in before && before.evidence.control === "none";
-    return mayControl(spec, check) && !isBare && verdict?.is === "pass" && verdict.evidence.control === undefined;
+    // Where nothing is known of the base, nothing could be made of a plant that is not seen.
+    const isBased = (before?.is === "pass" || before?.is === "fail") && before.evidence.control !== "none";
+    return mayControl(spec, check) && isBased && verdict?.is === "pass" && verdict.evidence.control === undefined;
   })?.name;
 }
 
