@@ -200,15 +200,15 @@ describe("the specification of a run", () => {
   });
 
   it("says how verdicts are put together: the usual, and what pawl.yaml or flags say otherwise", () => {
-    expect(specOf({}).verdicts).toEqual(USUAL);
+    expect(specOf({}).verdicts).toEqual({ ...USUAL, passes: 3 });
     const project =
       'leave-failing: true\nreruns: 0\ncombine: weighted\nthreshold: 0.5\ncontrol: off\nquarantine:\n  - test: "a > b"\n    until: 2026-12-31\n';
-    expect(specOf({ project, flags: { "passes-when-flaky": "5" } }).verdicts).toEqual({
+    expect(specOf({ project, flags: { passes: "5" } }).verdicts).toEqual({
       combine: "weighted",
       threshold: 0.5,
       preExisting: "leave",
       reruns: 0,
-      passesWhenFlaky: 5,
+      passes: 5,
       control: "off",
       quarantine: [{ test: "a > b", until: "2026-12-31" }],
     });

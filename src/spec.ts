@@ -127,8 +127,8 @@ const verdictSpecSchema = z.strictObject({
   preExisting: z.enum(["ask", "require", "leave"]),
   /** How often what has passed before is run again when it fails. */
   reruns: z.int().nonnegative(),
-  /** Passes in a row that a check needs once it has been flaky in this run. */
-  passesWhenFlaky: z.int().positive(),
+  /** Passes in a row before a run ends verified, where that does not take too long, and wherever a check was flaky. */
+  passes: z.int().positive(),
   /** `auto`: before the end a test that must fail is planted, where the layout is known; the check has to see it. */
   control: z.enum(["auto", "off"]),
   /** Tests whose failures do not count until the day (ISO date) is over. */

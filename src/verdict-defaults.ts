@@ -8,7 +8,7 @@ export const PLAIN_VERDICTS: VerdictSpec = {
   threshold: 0.7,
   preExisting: "require",
   reruns: 0,
-  passesWhenFlaky: 1,
+  passes: 1,
   control: "off",
   quarantine: [],
 };

@@ -41,7 +41,7 @@ const OTHER: Flags = {
   "require-all": true,
   "leave-failing": true,
   reruns: "0",
-  "passes-when-flaky": "5",
+  passes: "5",
   control: "off",
   combine: "quorum",
   threshold: "0.5",

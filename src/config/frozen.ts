@@ -30,7 +30,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   "require-all": ({ verdicts }) => verdicts.preExisting === "require",
   "leave-failing": ({ verdicts }) => verdicts.preExisting === "leave",
   reruns: ({ verdicts }) => verdicts.reruns,
-  "passes-when-flaky": ({ verdicts }) => verdicts.passesWhenFlaky,
+  passes: ({ verdicts }) => verdicts.passes,
   control: ({ verdicts }) => verdicts.control,
   combine: ({ verdicts }) => verdicts.combine,
   threshold: ({ verdicts }) => verdicts.threshold,

@@ -148,7 +148,7 @@ function toVerdicts(s: Resolved["settings"]): VerdictSpec {
     threshold: s.threshold,
     preExisting: s["require-all"] ? "require" : s["leave-failing"] ? "leave" : "ask",
     reruns: s.reruns,
-    passesWhenFlaky: s["passes-when-flaky"],
+    passes: s.passes,
     control: s.control,
     quarantine: [...s.quarantine],
   };

@@ -42,7 +42,7 @@ export const DEFAULTS = {
   "require-all": false,
   "leave-failing": false,
   reruns: 2,
-  "passes-when-flaky": 3,
+  passes: 3,
   control: "auto",
   combine: "veto",
   threshold: 0.7,

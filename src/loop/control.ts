@@ -1,11 +1,12 @@
 /**
- * The control before a run ends verified: a failure is planted in the base's tests, and a check that passes all the same
+ * The control before a run ends verified: the check has to pass again, and a failure is planted in the base's tests, and a check that passes all the same
  * may say what it was made to say, by code under test that ends it early or writes its report. It says nothing of a
  * check that does not see the plant on the base either. Pure.
  */
 import type { Verdict } from "../events.ts";
-import type { CheckSpec, RunSpec } from "../spec.ts";
+import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { voters } from "./combine.ts";
+import { REPEATED } from "./repeat.ts";
 import { verdictOf, type Recorded, type RunState } from "./state.ts";
 
 type Passed = Extract<Verdict, { is: "pass" }>;
@@ -14,15 +15,34 @@ type Passed = Extract<Verdict, { is: "pass" }>;
 export const mayControl = ({ verdicts, protect }: RunSpec, { kind }: Pick<CheckSpec, "kind">): boolean =>
   verdicts.control === "auto" && protect.tests.length > 0 && kind === "command";
 
+/** What the passes beyond the first may take in all; a check that takes longer is believed sooner. */
+const MAX_REPEATING_MS = 120_000;
+
+/** How many more passes it takes: a test that is wrong now and then must not end a run by luck. */
+export function lackingPasses(
+  { passes }: VerdictSpec,
+  { kind }: Pick<CheckSpec, "kind">,
+  { evidence }: Passed,
+): number {
+  if (!REPEATED.has(kind)) return 0;
+  const affordable = Math.floor(MAX_REPEATING_MS / Math.max(1, evidence.durationMs));
+  return Math.max(0, Math.min(passes, 1 + affordable) - (evidence.runs ?? 1));
+}
+
+/** Whether a failure is to be planted for it. Where nothing is known of the base, nothing could be made of the answer. */
+export function isPlantDue({ spec, baselines }: RunState, check: CheckSpec, { evidence }: Passed): boolean {
+  const before = baselines.get(check.name);
+  const isBased = (before?.is === "pass" || before?.is === "fail") && before.evidence.control !== "none";
+  return mayControl(spec, check) && isBased && evidence.control === undefined;
+}
+
 /** The check that is to be controlled on this tree before its pass ends the run. */
 export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">): string | undefined {
   const { spec } = state;
   return voters(spec.checks, spec.verdicts).find((check) => {
     const verdict = verdictOf(state, judged, check.name);
-    const before = state.baselines.get(check.name);
-    // Where nothing is known of the base, nothing could be made of a plant that is not seen.
-    const isBased = (before?.is === "pass" || before?.is === "fail") && before.evidence.control !== "none";
-    return mayControl(spec, check) && isBased && verdict?.is === "pass" && verdict.evidence.control === undefined;
+    if (verdict?.is !== "pass") return false;
+    return isPlantDue(state, check, verdict) || lackingPasses(spec.verdicts, check, verdict) > 0;
   })?.name;
 }
 

@@ -4,16 +4,17 @@ import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
-import { controlled, mayControl, needsBase, uncontrolled } from "./control.ts";
+import { controlled, isPlantDue, lackingPasses, mayControl, needsBase, uncontrolled } from "./control.ts";
 import type { Hands } from "./hands.ts";
 import { afterQuarantine } from "./quarantine.ts";
-import { baselineOfRuns, verdictOfRuns } from "./repeat.ts";
+import { baselineOfRuns, passAgain, verdictOfRuns } from "./repeat.ts";
 import { isExcused, onBaseTests } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** A control that could not judge is tried this often. */
 const MAX_CONTROL_TRIES = 2;
 
+type Passed = Extract<Verdict, { is: "pass" }>;
 type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
 
 /** An aborted judgement is no verdict: the check is simply wanted again, or not. */
@@ -102,13 +103,49 @@ async function judgeTree(found: Check, tree: string, { hands, signal, about, spe
   );
 }
 
-/** One failure must be seen: where it is not, the base tells whether the check could have. */
+/** It must pass again, and see a failure that is planted. */
 export async function control(action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<void> {
   const { lane, iteration, tree, check } = action;
-  const { run, ports } = hands;
-  const base = laneOf(run.state, lane).baseTree;
+  const { run } = hands;
   const passed = verdictOf(run.state, tree, check);
   if (passed?.is !== "pass") return;
+  const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
+  const again = await repeated(passed, action, hands, signal);
+  const { spec } = checkNamed(check, hands);
+  const isPlanted = again.is === "pass" && isPlantDue(run.state, spec, again);
+  const verdict = isPlanted ? await withPlant(again, action, hands, signal) : again;
+  await started;
+  if (!signal.aborted) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+}
+
+async function repeated(
+  passed: Passed,
+  action: Judging<"control">,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { run } = hands;
+  const { found, spec } = checkNamed(action.check, hands);
+  const asking = { hands, signal, about: aboutJudging(action, hands), spec };
+  const more: Verdict[] = [];
+  for (let left = lackingPasses(run.state.spec.verdicts, spec, passed); left > 0; left -= 1) {
+    const said = await judgeTree(found, action.tree, asking);
+    more.push(afterQuarantine(said, run.state.spec.verdicts, run.now().wall));
+    if (signal.aborted || more.at(-1)?.is !== "pass") break;
+  }
+  return passAgain(passed, more);
+}
+
+/** One failure must be seen: where it is not, the base tells whether the check could have. */
+async function withPlant(
+  passed: Passed,
+  action: Judging<"control">,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { lane, tree, check } = action;
+  const { run, ports } = hands;
+  const base = laneOf(run.state, lane).baseTree;
   const { found, spec } = checkNamed(check, hands);
   const about: JudgeAbout = { ...aboutJudging(action, hands), baseline: undefined, verdicts: new Map() };
   const { tests, except } = run.state.spec.protect;
@@ -122,15 +159,9 @@ export async function control(action: Judging<"control">, hands: Hands, signal: 
   // In the same files of both: where tests were moved, what is left of them may be run by nobody.
   const plant = (of: string, alsoIn: string): Promise<string | undefined> =>
     ports.workspace.planted(of, { alsoIn, tests, except });
-  const planted = await plant(tree, base);
-  const started =
-    planted === undefined ? undefined : run.append([{ type: "check-start", lane, check, tree, iteration }]);
-  const change = await onPlanted(planted);
+  const change = await onPlanted(await plant(tree, base));
   const onBase = needsBase({ change }) ? await onPlanted(await plant(base, tree)) : undefined;
-  await started;
-  if (signal.aborted) return;
-  const verdict = controlled(passed, { change, base: onBase, baseline: run.state.baselines.get(check) });
-  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+  return controlled(passed, { change, base: onBase, baseline: run.state.baselines.get(check) });
 }
 
 function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {

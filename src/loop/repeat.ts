@@ -12,7 +12,7 @@ type Passed = Extract<Verdict, { is: "pass" }>;
 type Runs = readonly [Verdict, ...Verdict[]];
 
 /** What runs something may come out otherwise the next time; a model that is asked again is paid again. */
-const REPEATED: ReadonlySet<CheckSpec["kind"]> = new Set(["command", "custom", "metric"]);
+export const REPEATED: ReadonlySet<CheckSpec["kind"]> = new Set(["command", "custom", "metric"]);
 
 /** undefined: it has to be run once more to know. */
 export function verdictOfRuns(
@@ -21,11 +21,20 @@ export function verdictOfRuns(
   runs: Runs,
 ): Verdict | undefined {
   if (!REPEATED.has(kind)) return runs[0];
-  const { reruns, passesWhenFlaky } = state.spec.verdicts;
+  const { reruns, passes } = state.spec.verdicts;
   return settled(runs, {
     reruns: (first) => (hadPassed(state, name, first) ? reruns : 0),
-    passes: state.flakes.has(name) ? passesWhenFlaky : 1,
+    passes: state.flakes.has(name) ? passes : 1,
   });
+}
+
+/** A pass, and what the check said when it was asked again: as soon as that is no pass, it counts. */
+export function passAgain(passed: Passed, more: readonly Verdict[]): Verdict {
+  const runs = (passed.evidence.runs ?? 1) + more.length;
+  const other = more.find(({ is }) => is !== "pass");
+  if (other === undefined) return more.length === 0 ? passed : { ...passed, evidence: { ...passed.evidence, runs } };
+  if (other.is !== "fail") return other;
+  return { is: "flaky", evidence: { ...other.evidence, runs }, failures: other.failures, runs };
 }
 
 /** Where old failures do not count, one that is there by chance would hide a real one: it must be there every time. */

@@ -14,7 +14,8 @@ const verdicts = (world: World): string[] =>
   world.facts.flatMap((f) => (f.type === "check-end" ? [`${f.iteration} ${f.verdict.is}`] : []));
 const rules = (world: World): string[] =>
   world.facts.filter((f): f is FactOf<"decision-made"> => f.type === "decision-made").map((f) => f.rule);
-const spec = judgedSpec({ control: "off" });
+const spec = judgedSpec({ control: "off", passes: 3 });
+const once = judgedSpec({ control: "off" });
 const isBase = ({ lines }: Asked): boolean => lines.length === 0;
 
 async function judged(say: (asked: Asked) => Says, acts: Behaviour[], over = spec) {
@@ -54,6 +55,7 @@ describe("a failure of what has passed before", () => {
     const { asked } = await judged(
       (one) => (one.lines.includes("good") ? [] : ["old"]),
       [act(["a"], false), act(["a", "b"], false), act(["a", "b", "good"])],
+      once,
     );
     expect(asked.map(({ lines }) => lines.join())).toEqual(["", "a", "a,b", "a,b,good"]);
   });
@@ -87,6 +89,38 @@ describe("a failure of what has passed before", () => {
     });
     expect(verdicts(world)).toEqual(["1 fail"]);
     expect(asked).toHaveLength(2);
+  });
+});
+
+describe("a pass that would end the run", () => {
+  it("is asked for again, and the evidence says how often it passed", async () => {
+    const { world, end, asked } = await judged(() => [], [act(["a"])]);
+    expect(asked.map(({ lines }) => lines.join())).toEqual(["", "a", "a", "a"]);
+    expect(end.outcome?.is).toBe("verified");
+    const last = world.facts.findLast((f): f is FactOf<"check-end"> => f.type === "check-end");
+    expect(last?.verdict).toMatchObject({ is: "pass", evidence: { runs: 3 } });
+  });
+
+  it("is a flake when one of the next fails, though the check never was flaky before", async () => {
+    const { world, end } = await judged(
+      ({ lines, calls }) => (lines.join() === "a" && calls === 2 ? ["shaky"] : []),
+      [act(["a"]), act(["a", "b"])],
+    );
+    expect(verdicts(world).slice(0, 2)).toEqual(["1 pass", "1 flaky"]);
+    expect(rules(world)[0]).toBe("flaky");
+    expect(end.flakes.get("tests")).toEqual(["shaky"]);
+  });
+
+  it("is believed at once where the next would take too long", async () => {
+    const slow: Says = { durationMs: 200_000 };
+    const { end, asked } = await judged(() => slow, [act(["a"])]);
+    expect(asked).toHaveLength(2);
+    expect(end.outcome?.is).toBe("verified");
+  });
+
+  it("is not asked for again while the run goes on", async () => {
+    const { asked } = await judged(() => [], [act(["a"], false), act(["a", "b"], false), act(["a", "b", "c"])]);
+    expect(asked.map(({ lines }) => lines.join())).toEqual(["", "a", "a,b", "a,b,c", "a,b,c", "a,b,c"]);
   });
 });
 
@@ -146,7 +180,7 @@ describe("a test that is wrong one time in ten", () => {
       // Every run breaks the work first and says that it is done; half of them mend it later.
       const mends = n % 2 === 0;
       const world = makeWorld();
-      const run = judgedSpec({ control: "off" }, { limits: { iterations: 8 } });
+      const run = judgedSpec({ control: "off", passes: 3 }, { limits: { iterations: 8 } });
       const asked: Asked[] = [];
       const say = ({ lines }: Asked): Says => {
         const red = lines.includes("broken") && !lines.includes("mended") ? ["real"] : [];
@@ -169,13 +203,30 @@ describe("a test that is wrong one time in ten", () => {
     expect(named).toBe(flaked);
   });
 
+  it("passes a broken tree by luck about once in a thousand where nobody knows yet that it is flaky (F17)", async () => {
+    const TREES = 1_000;
+    let accepted = 0;
+    for (let n = 0; n < TREES; n += 1) {
+      const next = random(n + 50_001);
+      const world = makeWorld();
+      const run = judgedSpec({ control: "off", passes: 3 }, { limits: { iterations: 1 } });
+      // The one tree is broken, and its one test says so nine times in ten.
+      const say = ({ lines }: Asked): Says => (lines.length === 0 || next() < WRONG ? [] : ["shaky"]);
+      const end = await live(world, run, [act(["broken"])], { adjust: judgedBy(world, run, say) });
+      if (end.outcome?.is === "verified") accepted += 1;
+    }
+    figure("F17-unknown", { trees: TREES, acceptedBroken: accepted });
+    // One in a thousand on average; of 1,000 more than 5 would be no luck.
+    expect(accepted).toBeLessThanOrEqual(5);
+  });
+
   it("passes a broken tree by luck about once in a thousand where it is known to be flaky (F17)", async () => {
     let accepted = 0;
     let tries = 0;
     for (let n = 0; n < RUNS; n += 1) {
       const next = random(n + 10_001);
       const world = makeWorld();
-      const run = judgedSpec({ control: "off" }, { limits: { iterations: 6 } });
+      const run = judgedSpec({ control: "off", passes: 3 }, { limits: { iterations: 6 } });
       // The flake shows in the first change; every later tree is broken, and its one test says so nine times in ten.
       const say = ({ lines, calls }: Asked): Says => {
         if (lines.length === 0) return [];

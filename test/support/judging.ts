@@ -15,13 +15,13 @@ export interface Asked {
 /** Names of tests that fail, known from a report; true and false are an exit code and no more. */
 export type Says = boolean | "unverifiable" | readonly string[] | Partial<Evidence>;
 
-/** As the settings have it without any of a person's. */
+/** As the settings have it without any of a person's, but for passes, which only cost runs where nothing is flaky. */
 export const USUAL: VerdictSpec = {
   combine: "veto",
   threshold: 0.7,
   preExisting: "ask",
   reruns: 2,
-  passesWhenFlaky: 3,
+  passes: 1,
   control: "auto",
   quarantine: [],
 };

@@ -25,11 +25,11 @@ export const VERDICT_SETTINGS = {
     group: "goal",
     about: "how often what has passed before is run again when it fails",
   }),
-  "passes-when-flaky": of({
+  passes: of({
     schema: count,
     argument: "N",
     group: "goal",
-    about: "passes in a row that a check needs once it was flaky",
+    about: "passes in a row before a run ends verified, and once a check was flaky",
   }),
   control: of({
     schema: choice(["auto", "off"]),
