@@ -1,5 +1,5 @@
 /** In a process of its own: checks on trees of a repository of 50,000 files with 1 GB of dependencies. */
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProcess } from "../src/platform/process.ts";
 import { judgedPlace, type JudgedPlace } from "../test/support/judged-place.ts";
@@ -23,7 +23,7 @@ export interface ChecksChild {
   isolation: string;
   prepareMs: number;
   firstCheckMs: number;
-  changes: { files: number; handMs: number; checkMs: number; readyMs: number }[];
+  changes: { files: number; handMs: number; checkMs: number; readyMs: number; writeMs: number }[];
 }
 
 const nameOf = (n: number): string => `src/${Math.floor(n / FILES_OF_A_FOLDER)}/f${n}.js`;
@@ -52,6 +52,17 @@ async function byHand({ repo }: JudgedPlace): Promise<number> {
   return ms;
 }
 
+/** As many new files as the change has, beside the repository: what the disk takes for them today. */
+function written(root: string, count: number): number {
+  const folder = join(root, "written");
+  mkdirSync(folder);
+  const began = performance.now();
+  for (let n = 0; n < count; n += 1) writeFileSync(join(folder, String(n)), "export const v = 1;\n".repeat(20));
+  const ms = performance.now() - began;
+  rmSync(folder, { recursive: true });
+  return ms;
+}
+
 async function checked(place: JudgedPlace, tree: string): Promise<{ ms: number; isolation: string }> {
   const { ms, result } = await timed(() => place.judge(COMMAND, { tree }));
   if (result.verdict.is !== "pass") throw new Error(JSON.stringify(result.verdict));
@@ -73,12 +84,14 @@ try {
     const hand: number[] = [];
     const check: number[] = [];
     const ready: number[] = [];
+    const write: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       for (let n = 0; n < count; n += 1) appendFileSync(join(place.repo, nameOf((at += 1) % FILES)), "changed\n");
       const tree = await place.snapshot();
       // What was left to be done beside the next turn is not this check's.
       await new Promise((resolve) => setTimeout(resolve, 200));
       hand.push(await byHand(place));
+      write.push(written(place.root, count));
       // A third of them only brings the tree: which share of the whole that is.
       if (round % 3 === 2) {
         const { ms, result } = await timed(() => place.open(tree));
@@ -86,7 +99,13 @@ try {
         ready.push(ms);
       } else check.push((await checked(place, tree)).ms);
     }
-    changes.push({ files: count, handMs: median(hand), checkMs: median(check), readyMs: median(ready) });
+    changes.push({
+      files: count,
+      handMs: median(hand),
+      checkMs: median(check),
+      readyMs: median(ready),
+      writeMs: median(write),
+    });
   }
   const { ms: firstCheckMs, isolation } = first;
   console.log(JSON.stringify({ isolation, prepareMs, firstCheckMs, changes } satisfies ChecksChild));

@@ -18,7 +18,7 @@ export function checkCost(): object {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const { changes, ...about } = JSON.parse(said) as ChecksChild;
-    const measured = changes.map(({ files, handMs, checkMs, readyMs }) => [
+    const measured = changes.map(({ files, handMs, checkMs, readyMs, writeMs }) => [
       `changed ${files}`,
       {
         checkMs: round(checkMs),
@@ -26,6 +26,7 @@ export function checkCost(): object {
         onTopMs: round(checkMs - handMs),
         ratio: round(checkMs / handMs, 2),
         treeReadyMs: round(readyMs),
+        writingThatManyFilesMs: round(writeMs),
       },
     ]);
     const row = { ...about, firstCheckMs: round(about.firstCheckMs, 0), prepareMs: round(about.prepareMs, 0) };
