@@ -114,7 +114,7 @@ describe("refused before the start", () => {
     {
       what: "a secret in a check's command",
       args: ["run", "x", "--check", "API_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789 true"],
-      says: /a check's command holds a secret/,
+      says: /a check holds a secret/,
       hint: /--env NAME/,
     },
     {

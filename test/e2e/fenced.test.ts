@@ -186,9 +186,9 @@ it("of fourteen channels none gets out, and what went to the way out is in the t
 
 it("bombs of agent and check are held and named, and the run goes on (A17)", async () => {
   const bombs =
-    "python3 -c 'x = bytearray(1000 * 1024 * 1024)'; n=0; while [ $n -lt 300 ]; do sleep 1 & n=$((n+1)); done 2>/dev/null; wait; echo x > made.txt";
+    "python3 -c 'x = bytearray(1000 * 1024 * 1024)'; n=0; while [ $n -lt 300 ]; do sleep 1 & n=$((n+1)); done 2>/dev/null; wait";
   const other = await cliPlace({
-    script: byIteration({ 1: [bash(bombs), { text: CLAIM }] }),
+    script: byIteration({ 1: [bash(bombs), bash("echo x > made.txt"), { text: CLAIM }] }),
     env: { PAWL_MAX_MEMORY: "800mb", PAWL_MAX_PROCESSES: "150" },
   });
   const check = "test -f made.txt && python3 -c 'x = bytearray(1000 * 1024 * 1024)'";
