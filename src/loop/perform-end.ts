@@ -27,8 +27,8 @@ export async function asItStands(
 ): Promise<End> {
   const { head, conflict } = laneOf(hands.run.state, name);
   if (head === undefined || head.refused !== undefined) return { outcome, warnings: [] };
-  const stands = conflict === undefined ? await branchStands(hands) : { is: "whole" as const, warnings: [] };
-  const left = await lookAgain(hands, head.tree);
+  const stands = conflict === undefined ? await branchStands(hands, outcome) : { is: "whole" as const, warnings: [] };
+  const left = await lookAgain(hands, { tree: head.tree, outcome });
   if (stands.is === "missing") return lost(outcome, { why: stands.reason, kept: stands.kept, warnings: left });
   if (hands.run.state.spec.workspace.commit === "none" && left.length > 0) {
     const why = `the work tree is not as it was judged: ${left.join("; ")}`;
@@ -48,21 +48,26 @@ function lost(outcome: Outcome, { why, kept, warnings }: { why: string; kept: st
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function branchStands({ ports, run }: Hands): Promise<Standing> {
+/** A machine that fails now hides no bad outcome; a good one is looked at again by whoever drives the run next. */
+async function branchStands({ ports, run }: Hands, outcome: Outcome): Promise<Standing> {
   try {
     return await ports.workspace.standing();
   } catch (error) {
-    // The run has its outcome; a machine that fails now must not hide it.
+    if (isDone(outcome)) throw error;
     return { is: "missing", reason: said(error), kept: `the snapshots of ${run.state.run}` };
   }
 }
 
-async function lookAgain({ ports, run }: Hands, tree: string): Promise<string[]> {
+async function lookAgain(
+  { ports, run }: Hands,
+  { tree, outcome }: { tree: string; outcome: Outcome },
+): Promise<string[]> {
   try {
     const salvage = `end-${run.state.reopened}`;
     const left = await ports.workspace.leftover(tree, { salvage, at: run.now().wall });
     return left === undefined ? [] : [leftoverWords(left)];
   } catch (error) {
+    if (isDone(outcome) && run.state.spec.workspace.commit === "none") throw error;
     return [`the workspace could not be looked at again: ${said(error)}`];
   }
 }

@@ -31,7 +31,7 @@ describe("a fault of a fenced run at", () => {
   it.each([
     // The first three are the fence's own.
     ["spawn", "kill", 18, 1],
-    ["spawn", "EAGAIN", 19, 2],
+    ["spawn", "EAGAIN", 14, 2],
     ["spawn", "kill-after", 24, 3],
   ])(
     "%s (%s), every %i-th from %i on: the same, also where the fence itself cannot be started (F1, F6)",
@@ -55,12 +55,12 @@ describe("a full disk", () => {
         execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", disk]);
         const place = new FaultPlace(join(disk, "state"));
         try {
-          const first = place.drive();
+          const first = await place.drive();
           filled += first.status === 5 ? 1 : 0;
           expect([0, 5]).toContain(first.status);
           if (first.status === 5) expect(first.said).toMatch(/disk|space|full/i);
           execFileSync("mount", ["-o", "remount,size=64m", disk]);
-          expect(place.drive()).toMatchObject({ status: 0 });
+          expect(await place.drive()).toMatchObject({ status: 0 });
           expect(await place.seen()).toEqual(calm);
           expect(await place.leftovers()).toEqual([]);
         } finally {

@@ -218,8 +218,6 @@ it("a check that cannot judge is tried again when a person says so", async () =>
     "unverifiable",
     "unverifiable",
     "pass",
-    // Before the end it has to pass again.
-    "pass",
   ]);
   expect(await live.of("turn-start")).toHaveLength(1);
 });

@@ -26,7 +26,7 @@ describe.concurrent("a run", () => {
     const running = place.start(["run", "goal.md", ...CHECK]);
     await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call", limitMs: 40_000 });
     const pids = [running.child.pid ?? 0, ...taggedProcesses("PAWL_RUN", runOf(running.stderr()))];
-    const lines = pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+    const lines = pids.flatMap(commandLine);
     held.open(place);
     expect((await running.done).code).toBe(0);
     expect(lines.filter((line) => line.includes("--output-format stream-json"))).not.toEqual([]);

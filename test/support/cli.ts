@@ -74,7 +74,8 @@ export interface PlaceOptions {
 }
 
 /** Short waits, so that faults cost a test milliseconds. */
-const QUICK = { PAWL_BACKOFF: "50ms", PAWL_MAX_BACKOFF: "400ms" };
+/** Each pass is asked for once: how often it is asked for before the end is a matter of the laws and the kills. */
+const QUICK = { PAWL_BACKOFF: "50ms", PAWL_MAX_BACKOFF: "400ms", PAWL_PASSES: "1" };
 
 export async function cliPlace({
   files = { "readme.md": "hello\n" },

@@ -2,8 +2,17 @@
  * "Fail at every n": a run in a child process whose n-th append, spawn or rename fails or kills it; then it is driven
  * again without the fault and compared with an undisturbed one.
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openState } from "../../src/compose.ts";
@@ -14,8 +23,9 @@ import { makeSpec } from "./world.ts";
 
 const DRIVER = join(import.meta.dirname, "../fixtures/driver.mjs");
 const DRIVE_TIMEOUT_MS = 60_000;
-/** Of this process alone: a run sweeps what bears its name, on the whole machine. */
-const RUN = `r-fault-${process.pid}`;
+/** They mostly wait for programs. */
+const DRIVES_AT_ONCE = 3;
+let places = 0;
 
 export interface FaultReport {
   /** The fault came: the process died or failed. */
@@ -37,6 +47,8 @@ export class FaultPlace {
   readonly root: string;
   readonly repo: string;
   readonly env: Record<string, string>;
+  /** Of this place alone: a run sweeps what bears its name, on the whole machine. */
+  readonly run: string;
   readonly #file: string;
 
   /** `at`: where the state shall live, when not beside the repository (a small disk). `root`: one that was made before. */
@@ -51,7 +63,11 @@ export class FaultPlace {
       GIT_CONFIG_NOSYSTEM: "1",
       TMPDIR: this.root,
     };
-    if (root !== undefined) return;
+    if (root !== undefined) {
+      this.run = (JSON.parse(readFileSync(this.#file, "utf8")) as { spec: RunSpec }).spec.run;
+      return;
+    }
+    this.run = `r-fault-${process.pid}-${(places += 1)}`;
     mkdirSync(this.repo);
     mkdirSync(join(this.root, "home"));
     writeFileSync(join(this.repo, "a file"), "base\n");
@@ -77,7 +93,7 @@ export class FaultPlace {
   }
 
   #spec(kind: RunSpec["fence"]["kind"]): RunSpec {
-    const spec = makeSpec({ run: RUN, environment: { PATH: this.env["PATH"] ?? "" } });
+    const spec = makeSpec({ run: this.run, environment: { PATH: this.env["PATH"] ?? "" } });
     return {
       ...spec,
       fence: { ...spec.fence, kind },
@@ -87,15 +103,19 @@ export class FaultPlace {
     };
   }
 
-  drive(fault?: string): { status: number | null; signal: string | null; said: string } {
+  async drive(fault?: string): Promise<{ status: number | null; signal: string | null; said: string }> {
     const env = { ...this.env, ...(fault === undefined ? {} : { PAWL_FAULT: fault }) };
-    const { status, signal, stderr } = spawnSync(process.execPath, [DRIVER, this.#file], {
+    const child = spawn(process.execPath, [DRIVER, this.#file], {
       env,
       cwd: this.repo,
-      encoding: "utf8",
+      stdio: ["ignore", "ignore", "pipe"],
       timeout: DRIVE_TIMEOUT_MS,
     });
-    return { status, signal, said: stderr.trim() };
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    return await new Promise((resolve) =>
+      child.on("close", (status, signal) => resolve({ status, signal, said: said.trim() })),
+    );
   }
 
   async facts(): Promise<Fact[]> {
@@ -103,7 +123,7 @@ export class FaultPlace {
     const state = openState(this.env);
     try {
       const rows = await state.journal.runs();
-      return rows.length === 0 ? [] : await state.journal.read(RUN);
+      return rows.length === 0 ? [] : await state.journal.read(this.run);
     } finally {
       state.close();
     }
@@ -132,7 +152,7 @@ export class FaultPlace {
     if (existsSync(join(this.repo, ".git", "index.lock"))) wrongs.push("index.lock was left");
     if (this.git("status", "--porcelain") !== "") wrongs.push(`status: ${this.git("status", "--porcelain")}`);
     if (this.git("fsck", "--no-dangling") !== "") wrongs.push("fsck complains");
-    if (taggedProcesses("PAWL_RUN", RUN).length > 0) wrongs.push("a process is left");
+    if (taggedProcesses("PAWL_RUN", this.run).length > 0) wrongs.push("a process is left");
     const sockets = readdirSync(this.root).filter((name) => /^pawl-\w{6}$/.test(name));
     if (sockets.length > 0) wrongs.push(`sockets are left: ${sockets.join(", ")}`);
     const turns = (await this.facts()).filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
@@ -148,7 +168,7 @@ export class FaultPlace {
 export async function undisturbed(): Promise<Seen> {
   const place = new FaultPlace();
   try {
-    const { status, said } = place.drive();
+    const { status, said } = await place.drive();
     if (status !== 0) throw new Error(`the undisturbed run failed: ${said}`);
     return await place.seen();
   } finally {
@@ -159,13 +179,13 @@ export async function undisturbed(): Promise<Seen> {
 async function faultRun(fault: string, calm: Seen, fence: RunSpec["fence"]["kind"]): Promise<FaultReport> {
   const place = new FaultPlace(undefined, fence);
   try {
-    const first = place.drive(fault);
+    const first = await place.drive(fault);
     const hit = first.status !== 0;
     const wrongs: string[] = [];
     if (hit && (await place.facts()).at(-1)?.type === "run-end" && first.status === 70) wrongs.push("a false end");
     if (first.signal === null && first.status !== 0 && first.status !== 5)
       wrongs.push(`not told apart: ${first.status} ${first.said}`);
-    const again = hit ? place.drive() : first;
+    const again = hit ? await place.drive() : first;
     if (again.status !== 0) wrongs.push(`driven again: ${again.status} ${again.said}`);
     else {
       const seen = await place.seen();
@@ -181,7 +201,7 @@ async function faultRun(fault: string, calm: Seen, fence: RunSpec["fence"]["kind
   }
 }
 
-/** Runs faults at n = first, first + step, … until one is not met any more. */
+/** Runs faults at n = first, first + step, … until one is not met any more, a few at once. */
 export async function faultEvery(
   point: string,
   how: string,
@@ -190,10 +210,18 @@ export async function faultEvery(
   const calm = await undisturbed();
   const wrongs: string[] = [];
   let points = 0;
-  for (let n = first; ; n += step) {
-    const report = await faultRun(`${point}:${n}:${how}`, calm, fence);
-    wrongs.push(...report.wrongs.map((wrong) => `${point}:${n}:${how}: ${wrong}`));
-    if (!report.hit) return { points, wrongs };
-    points += 1;
-  }
+  let next = first;
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    while (!isOver) {
+      const fault = `${point}:${next}:${how}`;
+      next += step;
+      const report = await faultRun(fault, calm, fence);
+      wrongs.push(...report.wrongs.map((wrong) => `${fault}: ${wrong}`));
+      if (report.hit) points += 1;
+      else isOver = true;
+    }
+  };
+  await Promise.all(Array.from({ length: DRIVES_AT_ONCE }, work));
+  return { points, wrongs };
 }

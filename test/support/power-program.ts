@@ -15,7 +15,7 @@ if (mode === "make") {
   const place = new FaultPlace();
   execFileSync("sync");
   say({ root: place.root });
-  const { status, said } = place.drive();
+  const { status, said } = await place.drive();
   say({ status, said, facts: (await place.facts()).map((fact) => JSON.stringify(fact)) });
 } else {
   const place = new FaultPlace(undefined, "none", root);
@@ -28,7 +28,7 @@ if (mode === "make") {
   }
   const before = facts.map((fact) => JSON.stringify(fact));
   wrongs.push(...lookAtGit(place, facts));
-  const again = place.drive();
+  const again = await place.drive();
   if (again.status !== 0) wrongs.push(`driven again: ${again.status} ${again.said}`);
   const whole: Fact[] = await place.facts().catch(() => []);
   const end = whole.findLast((fact): fact is FactOf<"run-end"> => fact.type === "run-end");
