@@ -86,14 +86,21 @@ describe.concurrent("files that judge the work", () => {
     const place = await cliPlace({
       files: FILES,
       script: byIteration({
-        1: [bash(`${later} echo started`), { text: "Not yet." }],
+        1: [bash(`${later} echo x > first.txt`), { text: "Not yet." }],
         2: [bash("echo x > other.txt"), { text: CLAIM }],
       }),
     });
     const args = ["--fence", "none", "--max-iterations", "2", "--json"];
+    // Not while the base is judged, beside the first turn.
     const check = "sleep 3; npm test";
     const gate = join(place.repository.path, "gate-on");
-    const running = place.start(["run", "make sum add", "--check", `touch ${gate}; ${check}`, ...args]);
+    const running = place.start([
+      "run",
+      "make sum add",
+      "--check",
+      `test -f first.txt && touch ${gate}; ${check}`,
+      ...args,
+    ]);
     const result = await running.done;
     const followed = result.of("change-recorded").flatMap((fact) => fact.followed ?? []);
     expect(followed).toEqual([{ path: "test/sum.test.js", how: "edited" }]);

@@ -16,6 +16,15 @@ const asked = ({ standin }: CliPlace) => (standin?.requests ?? []).filter(({ too
 const budgetOf = async ({ pawl }: CliPlace) =>
   (JSON.parse((await pawl("status", "--json")).stdout) as { budget: Record<string, { used: number }> }).budget;
 
+/** None of a process that has ended meanwhile. */
+function commandLine(pid: number): string[] {
+  try {
+    return [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")];
+  } catch {
+    return [];
+  }
+}
+
 describe.concurrent("a run", () => {
   it("has neither goal nor instructions in the arguments of any of its processes", async ({ expect }) => {
     const held = gate();

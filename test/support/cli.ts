@@ -73,8 +73,7 @@ export interface PlaceOptions {
   login?: "key" | "subscription";
 }
 
-/** Short waits, so that faults cost a test milliseconds. */
-/** Each pass is asked for once: how often it is asked for before the end is a matter of the laws and the kills. */
+/** Short waits, so that faults cost a test milliseconds. Asking for a pass again is a matter of the laws and the kills. */
 const QUICK = { PAWL_BACKOFF: "50ms", PAWL_MAX_BACKOFF: "400ms", PAWL_PASSES: "1" };
 
 export async function cliPlace({
