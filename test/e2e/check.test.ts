@@ -86,7 +86,7 @@ it("judges the tree with what is not committed, fenced, and leaves no trace of i
   expect(answer.base).toBe(git("rev-parse", "HEAD^{tree}"));
   const [first] = answer.checks;
   expect(first?.verdict).toMatchObject({
-    evidence: { tree: answer.tree, exitCode: 0, isolation: expect.stringMatching(/^copy at .* bwrap/) },
+    evidence: { tree: answer.tree, exitCode: 0, isolation: expect.stringMatching(/^(overlay|copy) at .* bwrap/) },
   });
   const text = await place.pawl("check", "here", "lint", "--log");
   expect([text.code, text.stderr]).toEqual([
