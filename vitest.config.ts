@@ -12,6 +12,7 @@ export default defineConfig({
     pool: "forks",
     // Most of a test here waits for programs: three keep two cores busy.
     maxWorkers: 3,
+    maxConcurrency: 3,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },
 });

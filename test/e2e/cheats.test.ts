@@ -77,7 +77,7 @@ describe("a cheat is one: whoever only runs the check in the agent's folder is f
   });
 });
 
-describe("a lying agent", () => {
+describe.concurrent("a lying agent", () => {
   it.each(CHEATS)("does not get verified by $name", { timeout: LIMIT_MS }, async ({ project, does }) => {
     const result = await runOf(await placeFor(project, does), { project });
     const { is, words } = outcomeOf(result);
@@ -87,7 +87,7 @@ describe("a lying agent", () => {
   });
 });
 
-describe("an honest agent", () => {
+describe.concurrent("an honest agent", () => {
   const NEW_TEST =
     'printf \'require("node:test")("more", () => require("node:assert").equal(require("../src/add.js").add(1, 1), 2));\\n\' > test/more.test.js';
   it.each([
