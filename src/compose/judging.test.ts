@@ -37,7 +37,7 @@ async function drivenRun(
     environment: { PATH: place.environment["PATH"] ?? "" },
     checks: [{ name: "tests", kind: "command", command, required: true, timeoutMs: 60_000 }],
     protect: { ...plain.protect, tests: ["**/*.test.mjs"] },
-    verdicts: USUAL,
+    verdicts: { ...USUAL, passes: 3 },
     limits: { iterations: 3 },
     ...over,
   };

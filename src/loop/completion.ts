@@ -5,7 +5,7 @@
 import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
-import { isLeft, isOldOnly } from "./pre-existing.ts";
+import { isLeft, isUntouched } from "./pre-existing.ts";
 import { doubtWords } from "./protected.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
@@ -47,7 +47,7 @@ function standOf(state: RunState, check: string, verdict: Verdict | undefined): 
       return "flaky";
     case "fail":
       if (isLeft(state, check, verdict)) return "left";
-      return state.spec.verdicts.preExisting !== "require" && isOldOnly(state, check, verdict) ? "old" : "red";
+      return state.spec.verdicts.preExisting !== "require" && isUntouched(state, check, verdict) ? "old" : "red";
     case "skipped":
     case undefined:
       return "red";

@@ -48,9 +48,8 @@ it("reopens a run that failed, was stopped, and was stuck, one after the other, 
     marker: "Iteration \\d+",
     models: ["claude-sonnet-5"],
     rules: [
-      { when: { promptIncludes: "Iteration 5 " }, steps: [bash("echo right > work.txt"), { text: CLAIM }] },
+      { when: { promptIncludes: "Iteration 4 " }, steps: [bash("echo right > work.txt"), { text: CLAIM }] },
       { when: { promptIncludes: "Iteration 3 " }, steps: [{ text: "Three." }] },
-      { when: { promptIncludes: "Iteration 4 " }, steps: [{ text: "Four." }] },
     ],
     steps: [bash("sleep 30"), { text: "Slept." }],
   };

@@ -47,6 +47,14 @@ describe("failures that the base has too", () => {
     expect(told).toContain("--leave-failing");
   });
 
+  it("are the agent's own to mend once it has mended some: a claim is refused like any other, as often as it takes", async () => {
+    const left = ({ lines }: Asked): Says => ["one", "two"].filter((name) => !lines.includes(name));
+    const acts = [act(["one"]), act(["one", "a"]), act(["one", "a", "b"]), act(["one", "two"])];
+    const { world, end } = await judged(judgedSpec(), left, acts);
+    expect(rules(world)).toEqual(["claim-refused", "claim-refused", "claim-refused", "all-required-pass"]);
+    expect(end.outcome?.is).toBe("verified");
+  });
+
   it("end verified when the agent mends them", async () => {
     const { end } = await judged(judgedSpec(), ({ lines }) => (lines.includes("good") ? [] : ["old"]), [
       act(["a"]),
