@@ -20,7 +20,7 @@ export function oldFailures(
 }
 
 /** Nothing fails but what failed before the first turn, and it is known by name. */
-export function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
+function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
   const before = state.baselines.get(check);
   if (verdict?.is !== "fail" || before?.is !== "fail" || !isNamed(verdict) || !isNamed(before)) return false;
   return oldFailures(state, check, verdict).length === verdict.failures.length;
