@@ -137,3 +137,46 @@ describe("a test in quarantine", () => {
     expect(end.outcome?.is).toBe("exhausted");
   });
 });
+
+describe("a failure that is sent back", () => {
+  it("is named by its test, beside what the test said", async () => {
+    const { world } = await judged(judgedSpec({ control: "off" }), () => ["test:sum.test.ts > adds"], {
+      adjust(ports) {
+        ports.checks = ports.checks.map((check) => ({
+          ...check,
+          async judge(tree, signal, about) {
+            const verdict = await check.judge(tree, signal, about);
+            if (verdict.is !== "fail") return verdict;
+            return { ...verdict, failures: [{ ...verdict.failures[0], message: "expected 1 to be 2" }] };
+          },
+        }));
+      },
+    });
+    expect(world.prompts[1]).toContain("tests: sum.test.ts > adds (expected 1 to be 2)");
+  });
+});
+
+describe("tests that a person changes between turns", () => {
+  const run = async (more: { testsFollowed?: true }) =>
+    await judged(judgedSpec(), planted, {
+      acts: [act(["a"])],
+      adjust(ports) {
+        const { snapshot } = ports.workspace;
+        // Before the first turn, when only a person can have done it.
+        ports.workspace.snapshot = async (n, about) => ({
+          ...(await snapshot(n, about)),
+          ...(n === 0 ? { followed: [{ path: "a.test.ts", how: "removed" as const }], ...more } : {}),
+        });
+      },
+    });
+
+  it("are not compared with the base, which the end says", async () => {
+    const { end, asked } = await run({ testsFollowed: true });
+    expect(asked.find(({ lines }) => lines.join() === "a")?.about.baseline).toBeUndefined();
+    expect(end.outcome?.is).toBe("verified");
+    expect(end.outcome?.reason).toContain("not compared with those before the run");
+    const other = await run({});
+    expect(other.asked.find(({ lines }) => lines.join() === "a")?.about.baseline?.is).toBe("pass");
+    expect(other.end.outcome?.reason).not.toContain("compared");
+  });
+});

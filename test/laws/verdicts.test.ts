@@ -44,7 +44,7 @@ describe("failures that the base has too", () => {
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "pre-existing" });
     const told = summary(end, { diff: undefined });
     expect(told).toMatch(/red before +tests: old failed: failed before the run, too/);
-    expect(told).toContain("--leave-failing");
+    expect(told).toContain("pawl run 'make it green' --check 'tests=true' --leave-failing");
   });
 
   it("end verified when the agent mends them", async () => {
