@@ -284,6 +284,8 @@ export const factSchema = z.discriminatedUnion("type", [
     testsChanged: z.array(pathChangeSchema).optional(),
     /** Protected files that somebody changed between turns: they are protected as they are now. */
     followed: z.array(pathChangeSchema).optional(),
+    /** Tests are among these. */
+    testsFollowed: z.literal(true).optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
     /** A cap was passed; the work is on disk, a person must look. */

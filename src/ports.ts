@@ -195,6 +195,8 @@ export interface Snapshot {
   testsChanged?: PathChange[];
   /** Protected files that somebody changed between turns; from now on they are protected as they are now. */
   followed?: PathChange[];
+  /** Tests are among these. */
+  testsFollowed?: true;
   /** Against the snapshot before it; at most MAX_LISTED_FILES, the counts are of all. */
   files: FileChange[];
   fileCount: number;

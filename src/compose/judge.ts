@@ -43,10 +43,12 @@ export async function judged(check: Check, { runs, ...judging }: Judging & { run
 /** In the stages of a run: the base's tests have to hold without the new ones. */
 export async function judgedOnce(check: Check, judging: Judging): Promise<Verdict> {
   const { tree, baseTests = tree, baselines, policy, wall, signal, redact } = judging;
-  const alone = baseTests === tree ? undefined : await onTree(check, baseTests, judging);
+  const alone = baseTests === tree ? undefined : afterQuarantine(await onTree(check, baseTests, judging), policy, wall);
   const isSettled = alone !== undefined && alone.is !== "pass" && !isExcused(alone, baselines.get(check.name));
   const verdict =
-    alone !== undefined && (isSettled || signal.aborted) ? onBaseTests(alone) : await onTree(check, tree, judging);
+    alone !== undefined && (isSettled || signal.aborted)
+      ? onBaseTests(alone, await judging.ports.workspace.changes(baseTests, tree))
+      : await onTree(check, tree, judging);
   return redactValues(afterQuarantine(verdict, policy, wall), redact);
 }
 

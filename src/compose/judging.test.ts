@@ -93,6 +93,7 @@ describe("a whole run", () => {
     const change = { "place.mjs": `export const place = ${once};\n` };
     const { end, facts } = await drivenRun([{ files: change, text: DONE, usage: { requests: 1, toolCalls: 1 } }], {
       files,
+      over: { verdicts: { ...USUAL, passes: 3 } },
     });
     expect(verdictsOf(facts)[0]).toMatchObject({ is: "flaky", runs: 2 });
     expect(verdictsOf(facts)[1]).toMatchObject({ is: "pass", evidence: { runs: 3 } });

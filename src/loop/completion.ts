@@ -6,7 +6,7 @@ import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
 import { isLeft, isUntouched } from "./pre-existing.ts";
-import { doubtWords } from "./protected.ts";
+import { doubtWords, notCompared } from "./protected.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
@@ -15,6 +15,8 @@ const PRE_EXISTING = "pre-existing";
 const FLAKY = "flaky";
 export const SENT_BACK_ONCE: ReadonlySet<string> = new Set([PRE_EXISTING, FLAKY]);
 
+/** Before the id of a test in a fingerprint. */
+const TEST = "test:";
 const MAX_NAMED_FAILURES = 10;
 const MAX_NAME_CHARS = 200;
 
@@ -112,6 +114,7 @@ function green(state: RunState, votes: readonly Cast[]): Draft {
       ? []
       : [`${named(outvoted)} did not pass and was outvoted (${state.spec.verdicts.combine})`]),
     ...(quarantined.length === 0 ? [] : [`not counted, in quarantine: ${quarantined.join(", ")}`]),
+    ...notCompared(state),
   ].join("; ");
   const rule =
     outvoted.length > 0 ? state.spec.verdicts.combine : left.length > 0 ? "left-failing" : "all-required-pass";
@@ -143,7 +146,7 @@ function forPerson(rule: string, votes: readonly Cast[]): string {
   const which = failuresIn(rule, votes);
   return rule === PRE_EXISTING
     ? `nothing fails but what failed before the run: ${which}; a run with --leave-failing does not count these, one with --require-all goes on until they pass`
-    : `on the same files this both passes and fails: ${which}; mend the test, or put it into quarantine in pawl.yaml`;
+    : `on the same files this both passes and fails: ${which}; mend the test and go on, or put it into quarantine in pawl.yaml for the next run: this one keeps the settings it began with`;
 }
 
 function failuresIn(rule: string, votes: readonly Cast[]): string {
@@ -157,9 +160,16 @@ function failuresIn(rule: string, votes: readonly Cast[]): string {
 
 function sayFailures(check: string, verdict: Verdict): string {
   const failures: readonly Failure[] = verdict.is === "fail" || verdict.is === "flaky" ? verdict.failures : [];
-  const names = failures.slice(0, MAX_NAMED_FAILURES).map(({ message }) => oneLine(message));
+  const names = failures.slice(0, MAX_NAMED_FAILURES).map(named);
   const more = failures.length > MAX_NAMED_FAILURES ? ` and ${failures.length - MAX_NAMED_FAILURES} more` : "";
   return `${check}: ${names.join(", ")}${more}`;
+}
+
+/** A message such as "expected 1 to be 2" says nothing of where. */
+function named({ fingerprint, message }: Failure): string {
+  const test = fingerprint.startsWith(TEST) ? oneLine(fingerprint.slice(TEST.length)) : "";
+  const said = oneLine(message);
+  return test === "" || said.includes(test) ? said : `${test} (${said})`;
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME_CHARS);

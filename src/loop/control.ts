@@ -3,13 +3,21 @@
  * may say what it was made to say, by code under test that ends it early or writes its report. It says nothing of a
  * check that does not see the plant on the base either. Pure.
  */
-import type { Verdict } from "../events.ts";
+import type { Failure, Verdict } from "../events.ts";
 import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { voters } from "./combine.ts";
+import { isLeft } from "./pre-existing.ts";
 import { REPEATED } from "./repeat.ts";
 import { verdictOf, type Recorded, type RunState } from "./state.ts";
 
-type Passed = Extract<Verdict, { is: "pass" }>;
+/** A pass, or old failures alone that a person said do not count. */
+export type Good = Extract<Verdict, { is: "pass" | "fail" }>;
+
+export const isGood = (
+  state: Pick<RunState, "baselines" | "spec">,
+  check: string,
+  verdict: Verdict | undefined,
+): verdict is Good => verdict?.is === "pass" || isLeft(state, check, verdict);
 
 /** A command may be a runner of tests, and a run may have tests whose failure it has to see. */
 export const mayControl = ({ verdicts, protect }: RunSpec, { kind }: Pick<CheckSpec, "kind">): boolean =>
@@ -19,18 +27,14 @@ export const mayControl = ({ verdicts, protect }: RunSpec, { kind }: Pick<CheckS
 const MAX_REPEATING_MS = 120_000;
 
 /** How many more passes it takes: a test that is wrong now and then must not end a run by luck. */
-export function lackingPasses(
-  { passes }: VerdictSpec,
-  { kind }: Pick<CheckSpec, "kind">,
-  { evidence }: Passed,
-): number {
+export function lackingPasses({ passes }: VerdictSpec, { kind }: Pick<CheckSpec, "kind">, { evidence }: Good): number {
   if (!REPEATED.has(kind)) return 0;
   const affordable = Math.floor(MAX_REPEATING_MS / Math.max(1, evidence.durationMs));
   return Math.max(0, Math.min(passes, 1 + affordable) - (evidence.runs ?? 1));
 }
 
 /** Whether a failure is to be planted for it. Where nothing is known of the base, nothing could be made of the answer. */
-export function isPlantDue({ spec, baselines }: RunState, check: CheckSpec, { evidence }: Passed): boolean {
+export function isPlantDue({ spec, baselines }: RunState, check: CheckSpec, { evidence }: Good): boolean {
   const before = baselines.get(check.name);
   const isBased = (before?.is === "pass" || before?.is === "fail") && before.evidence.control !== "none";
   return mayControl(spec, check) && isBased && evidence.control === undefined;
@@ -41,7 +45,7 @@ export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">
   const { spec } = state;
   return voters(spec.checks, spec.verdicts).find((check) => {
     const verdict = verdictOf(state, judged, check.name);
-    if (verdict?.is !== "pass") return false;
+    if (!isGood(state, check.name, verdict)) return false;
     return isPlantDue(state, check, verdict) || lackingPasses(spec.verdicts, check, verdict) > 0;
   })?.name;
 }
@@ -50,7 +54,7 @@ export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">
 export const uncontrolled = (verdict: Verdict): Verdict =>
   "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;
 
-/** What the check said of the planted trees: the change's, and the base's where that was asked. */
+/** What the check said of the planted trees, but for quarantine: the change's, and the base's where that was asked. */
 export interface ControlRuns {
   change: Verdict | undefined;
   base: Verdict | undefined;
@@ -58,27 +62,46 @@ export interface ControlRuns {
   baseline: Verdict | undefined;
 }
 
-/** Whether the base has to be asked, to know what a pass means. */
-export const needsBase = ({ change }: Pick<ControlRuns, "change">): boolean => change?.is === "pass";
+/** Whether the base has to be asked, to know what it means that the plant was not seen. */
+export const needsBase = (verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean =>
+  change !== undefined && !isSeen(verdict, { change, baseline });
 
-export function controlled(verdict: Passed, runs: ControlRuns): Passed {
+/**
+ * Where the tree itself has failures that do not count, one of these with the plant says nothing: there must be one that
+ * is not of the tree and not old. A tree without any fails by the plant alone.
+ */
+function isSeen(verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean {
+  if (change?.is !== "fail" && change?.is !== "flaky") return false;
+  if (verdict.is === "pass" && (verdict.evidence.quarantined ?? []).length === 0) return true;
+  const known = fingerprints([...failuresOf(verdict), ...failuresOf(baseline)]);
+  return change.failures.some(({ fingerprint }) => !known.has(fingerprint));
+}
+
+const failuresOf = (verdict: Verdict | undefined): readonly Failure[] =>
+  verdict?.is === "fail" || verdict?.is === "flaky" ? verdict.failures : [];
+const fingerprints = (failures: readonly Failure[]): Set<string> =>
+  new Set(failures.map(({ fingerprint }) => fingerprint));
+
+export function controlled(verdict: Good, runs: ControlRuns): Good {
   const { evidence } = verdict;
-  const say = (control: NonNullable<Passed["evidence"]["control"]>, ...suspicions: string[]): Passed => ({
+  const say = (control: NonNullable<Good["evidence"]["control"]>, ...suspicions: string[]): Good => ({
     ...verdict,
     evidence: { ...evidence, control, suspicions: [...evidence.suspicions, ...suspicions] },
   });
+  if (isSeen(verdict, runs)) return say("seen");
   switch (runs.change?.is) {
     case undefined:
       return say("none");
     case "fail":
     case "flaky":
-      return say("seen");
     case "pass":
       return showsPlant(runs)
         ? say("not-seen", "a failure planted in the base's tests is not seen: code under test may speak for the runner")
         : say("none");
     case "unverifiable":
     case "skipped":
+      // A plant that this check cannot take, on any tree.
+      if (runs.base?.is === "unverifiable") return say("none");
       return say("none", `the control with a planted failure could not be made: ${runs.change.reason}`);
   }
 }
@@ -88,6 +111,18 @@ function showsPlant({ base, baseline }: ControlRuns): boolean {
   if (base?.is !== "fail") return false;
   if (baseline?.is === "pass") return true;
   if (baseline?.is !== "fail") return false;
-  const before = new Set(baseline.failures.map(({ fingerprint }) => fingerprint));
+  const before = fingerprints(baseline.failures);
   return base.failures.some(({ fingerprint }) => !before.has(fingerprint));
 }
+
+/** Where the base has tests and could not be judged, a pass is no proof that they are all still there. */
+export const unbased = (verdict: Verdict, baseline: Verdict | undefined): Verdict =>
+  verdict.is === "pass" && baseline?.is === "unverifiable"
+    ? {
+        ...verdict,
+        evidence: { ...verdict.evidence, suspicions: [...verdict.evidence.suspicions, noBase(baseline.reason)] },
+      }
+    : verdict;
+
+const noBase = (reason: string): string =>
+  `the base could not be judged (${reason}): nothing tells whether tests vanished`;

@@ -4,17 +4,27 @@ import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
-import { controlled, isPlantDue, lackingPasses, mayControl, needsBase, uncontrolled } from "./control.ts";
+import {
+  controlled,
+  isGood,
+  isPlantDue,
+  lackingPasses,
+  mayControl,
+  needsBase,
+  unbased,
+  uncontrolled,
+  type Good,
+} from "./control.ts";
 import type { Hands } from "./hands.ts";
-import { afterQuarantine } from "./quarantine.ts";
-import { baselineOfRuns, passAgain, verdictOfRuns } from "./repeat.ts";
+import { blamed, isLeft } from "./pre-existing.ts";
+import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
+import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
 import { isExcused, onBaseTests } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** A control that could not judge is tried this often. */
 const MAX_CONTROL_TRIES = 2;
 
-type Passed = Extract<Verdict, { is: "pass" }>;
 type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
 
 /** An aborted judgement is no verdict: the check is simply wanted again, or not. */
@@ -29,12 +39,15 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
     (runs) => baselineOfRuns(run.state, spec, runs),
   );
   if (verdict === undefined) return;
-  const { tests, except } = run.state.spec.protect;
-  const plant = async (): Promise<unknown> =>
-    await hands.ports.workspace.planted(tree, { alsoIn: tree, tests, except });
-  const isBare = mayControl(run.state.spec, spec) && (await plant()) === undefined;
+  const isBare = mayControl(run.state.spec, spec) && !(await hasTests(tree, hands));
   const known = isBare ? uncontrolled(verdict) : verdict;
   if (!signal.aborted) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known }]);
+}
+
+/** Test files of a known language. */
+async function hasTests(base: string, { run, ports }: Hands): Promise<boolean> {
+  const { tests, except } = run.state.spec.protect;
+  return (await ports.workspace.planted(base, { alsoIn: base, tests, except })) !== undefined;
 }
 
 export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -49,7 +62,15 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
     (runs) => verdictOfRuns(run.state, spec, runs),
   );
   await started;
-  if (verdict !== undefined) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+  if (verdict === undefined) return;
+  const baseline = run.state.baselines.get(check);
+  const isUnbased =
+    verdict.is === "pass" &&
+    baseline?.is === "unverifiable" &&
+    mayControl(run.state.spec, spec) &&
+    (await hasTests(laneOf(run.state, lane).baseTree, hands));
+  const said = isUnbased ? unbased(verdict, baseline) : verdict;
+  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict: said }]);
 }
 
 /** As many runs as it takes to say what they come to; undefined when it was aborted. */
@@ -87,8 +108,13 @@ interface Asking {
 /** The base's tests must hold without the new ones, which could keep them from being run. */
 async function judgeInStages(found: Check, { tree, baseTests }: Judging<"check">, asking: Asking): Promise<Verdict> {
   if (baseTests !== undefined && baseTests !== tree) {
-    const alone = await judgeTree(found, baseTests, asking);
-    if (alone.is !== "pass" && !isExcused(alone, asking.about.baseline)) return onBaseTests(alone);
+    const { run } = asking.hands;
+    const said = await judgeTree(found, baseTests, asking);
+    const alone = afterQuarantine(said, run.state.spec.verdicts, run.now().wall);
+    // What does not count here must not hide what the new tests say.
+    const isHeld = alone.is === "pass" || isLeft(run.state, found.name, alone);
+    if (!isHeld && !isExcused(alone, asking.about.baseline))
+      return onBaseTests(alone, await asking.hands.ports.workspace.changes(baseTests, tree));
     if (asking.signal.aborted) return alone;
   }
   return await judgeTree(found, tree, asking);
@@ -103,42 +129,41 @@ async function judgeTree(found: Check, tree: string, { hands, signal, about, spe
   );
 }
 
-/** It must pass again, and see a failure that is planted. */
+/** It must come out the same again, and see a failure that is planted. */
 export async function control(action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<void> {
   const { lane, iteration, tree, check } = action;
   const { run } = hands;
   const passed = verdictOf(run.state, tree, check);
-  if (passed?.is !== "pass") return;
+  if (!isGood(run.state, check, passed)) return;
   const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
   const again = await repeated(passed, action, hands, signal);
   const { spec } = checkNamed(check, hands);
-  const isPlanted = again.is === "pass" && isPlantDue(run.state, spec, again);
-  const verdict = isPlanted ? await withPlant(again, action, hands, signal) : again;
+  const verdict =
+    isGood(run.state, check, again) && isPlantDue(run.state, spec, again)
+      ? await withPlant(again, action, hands, signal)
+      : again;
   await started;
   if (!signal.aborted) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
 }
 
-async function repeated(
-  passed: Passed,
-  action: Judging<"control">,
-  hands: Hands,
-  signal: AbortSignal,
-): Promise<Verdict> {
+async function repeated(passed: Good, action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<Verdict> {
   const { run } = hands;
   const { found, spec } = checkNamed(action.check, hands);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
   const more: Verdict[] = [];
   for (let left = lackingPasses(run.state.spec.verdicts, spec, passed); left > 0; left -= 1) {
     const said = await judgeTree(found, action.tree, asking);
-    more.push(afterQuarantine(said, run.state.spec.verdicts, run.now().wall));
+    const verdict = afterQuarantine(said, run.state.spec.verdicts, run.now().wall);
+    // Of what is left failing the new failures alone count.
+    more.push(passed.is === "pass" ? verdict : blamed(run.state, action.check, verdict));
     if (signal.aborted || more.at(-1)?.is !== "pass") break;
   }
-  return passAgain(passed, more);
+  return sameAgain(passed, more);
 }
 
 /** One failure must be seen: where it is not, the base tells whether the check could have. */
 async function withPlant(
-  passed: Passed,
+  passed: Good,
   action: Judging<"control">,
   hands: Hands,
   signal: AbortSignal,
@@ -153,15 +178,17 @@ async function withPlant(
     if (planted === undefined) return undefined;
     for (let tries = 1; ; tries += 1) {
       const said = await judgeTree(found, planted, { hands, signal, about, spec });
-      if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted) return said;
+      if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted)
+        return besidesQuarantine(said, run.state.spec.verdicts, run.now().wall);
     }
   };
   // In the same files of both: where tests were moved, what is left of them may be run by nobody.
   const plant = (of: string, alsoIn: string): Promise<string | undefined> =>
     ports.workspace.planted(of, { alsoIn, tests, except });
   const change = await onPlanted(await plant(tree, base));
-  const onBase = needsBase({ change }) ? await onPlanted(await plant(base, tree)) : undefined;
-  return controlled(passed, { change, base: onBase, baseline: run.state.baselines.get(check) });
+  const baseline = run.state.baselines.get(check);
+  const onBase = needsBase(passed, { change, baseline }) ? await onPlanted(await plant(base, tree)) : undefined;
+  return controlled(passed, { change, base: onBase, baseline });
 }
 
 function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {
@@ -187,7 +214,7 @@ function aboutJudging(
   return {
     goal: state.spec.goal,
     // Tests that a person took away between turns are not missing.
-    baseline: isBase || state.protected?.followed === true ? undefined : known(state.baselines.get(name)),
+    baseline: isBase || state.protected?.testsFollowed === true ? undefined : known(state.baselines.get(name)),
     change: {
       base: baseTree,
       tree,

@@ -3,6 +3,7 @@
  * the person's choice, and where it is not known well enough what failed they always do. Pure.
  */
 import type { Failure, Verdict } from "../events.ts";
+import { isMissing } from "./quarantine.ts";
 import type { RunState } from "./state.ts";
 
 type Failed = Extract<Verdict, { is: "fail" }>;
@@ -23,6 +24,7 @@ export function oldFailures(
 function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
   const before = state.baselines.get(check);
   if (verdict?.is !== "fail" || before?.is !== "fail" || !isNamed(verdict) || !isNamed(before)) return false;
+  if (isCut(verdict)) return false;
   return oldFailures(state, check, verdict).length === verdict.failures.length;
 }
 
@@ -43,6 +45,10 @@ export const isLeft = (
 /** A line such as "tests failed" would hide what fails besides: each failure must be of a report, or in a file. */
 const isNamed = ({ evidence, failures }: Failed): boolean =>
   (evidence.tests ?? null) !== null || failures.every(({ file }) => file !== undefined);
+
+/** More tests failed than are listed: nobody knows the names of the others. */
+const isCut = ({ evidence, failures }: Failed): boolean =>
+  (evidence.tests?.failed ?? 0) > failures.filter((failure) => !isMissing(failure)).length;
 
 /** What the change is to blame for: progress, struggle and failure memory look at this alone. */
 export function blamed(state: Pick<RunState, "baselines" | "spec">, check: string, verdict: Verdict): Verdict {

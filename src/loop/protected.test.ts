@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Fact, NewFact } from "../events.ts";
 import { makeSpec, startFact } from "../../test/support/world.ts";
 import { fold } from "./fold.ts";
-import { doubtWords } from "./protected.ts";
+import { doubtWords, notCompared } from "./protected.ts";
 
 const OID = "a".repeat(40);
 const CHANGED = [{ path: "tests/a.js", how: "edited" as const }];
@@ -40,6 +40,15 @@ describe("a protected file that changed between turns", () => {
       [{ type: "run-reopened", was: outcome, limits: {} }, 2],
     );
     expect(doubtWords(later)).toEqual([]);
+  });
+
+  it("voids the comparison with the base only where it is a test, and for good", () => {
+    expect(notCompared(folded([change({ followed: CHANGED }), 1]))).toEqual([]);
+    const facts: [NewFact, number][] = [
+      [change({ followed: CHANGED, testsFollowed: true }), 1],
+      [change({ by: "agent" }), 1],
+    ];
+    expect(notCompared(folded(...facts))).toEqual([expect.stringContaining("not compared")]);
   });
 
   it("is the person's own before the first turn, and while the run had ended", () => {

@@ -24,8 +24,8 @@ export interface ProtectedState {
    * nobody can tell, so a person has to.
    */
   doubts: string[];
-  /** Some did: the tests are not those any more that the baseline saw. */
-  followed?: true;
+  /** Some of these are tests: they are not those any more that the baseline saw. */
+  testsFollowed?: true;
 }
 
 export function recordProtected(
@@ -44,7 +44,7 @@ export function recordProtected(
   state.protected = {
     undone: undone.length === 0 ? before.undone : [...before.undone, one].slice(-MAX_KEPT_UNDOINGS),
     testsChanged: testsChanged.slice(0, MAX_KEPT_PATHS),
-    ...(before.followed === true || followed.length > 0 ? { followed: true } : {}),
+    ...(before.testsFollowed === true || fact.testsFollowed === true ? { testsFollowed: true } : {}),
     doubts: [...new Set([...before.doubts, ...doubtful])].slice(0, MAX_KEPT_PATHS),
   };
 }
@@ -61,3 +61,9 @@ export function doubtWords({ protected: known }: RunState): string[] {
     `files that judge the work were changed between turns, by you or by a process that the agent left running: ${known.doubts.join(", ")}`,
   ];
 }
+
+/** What a person must know of an end that is `verified`. */
+export const notCompared = ({ protected: known }: RunState): string[] =>
+  known?.testsFollowed === true
+    ? ["tests were changed between turns: they were not compared with those before the run"]
+    : [];

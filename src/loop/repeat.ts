@@ -28,11 +28,14 @@ export function verdictOfRuns(
   });
 }
 
-/** A pass, and what the check said when it was asked again: as soon as that is no pass, it counts. */
-export function passAgain(passed: Passed, more: readonly Verdict[]): Verdict {
-  const runs = (passed.evidence.runs ?? 1) + more.length;
+/** A base that could not be judged is asked again: without it nothing tells whether tests vanished. */
+const MAX_BASE_TRIES = 3;
+
+/** What may end the run, and what the check said when it was asked again: as soon as that is no pass, it counts. */
+export function sameAgain(good: Passed | Failed, more: readonly Verdict[]): Verdict {
+  const runs = (good.evidence.runs ?? 1) + more.length;
   const other = more.find(({ is }) => is !== "pass");
-  if (other === undefined) return more.length === 0 ? passed : { ...passed, evidence: { ...passed.evidence, runs } };
+  if (other === undefined) return more.length === 0 ? good : { ...good, evidence: { ...good.evidence, runs } };
   if (other.is !== "fail") return other;
   return { is: "flaky", evidence: { ...other.evidence, runs }, failures: other.failures, runs };
 }
@@ -44,6 +47,8 @@ export function baselineOfRuns(
   runs: Runs,
 ): Verdict | undefined {
   const { reruns, preExisting } = spec.verdicts;
+  const isUnknown = REPEATED.has(kind) && runs.every(({ is }) => is === "unverifiable");
+  if (isUnknown && runs.length < MAX_BASE_TRIES) return undefined;
   const times = preExisting === "leave" && REPEATED.has(kind) ? reruns : 0;
   return settled(runs, { reruns: () => times, passes: 1 });
 }
@@ -65,7 +70,10 @@ function settled(runs: Runs, need: Need): Verdict | undefined {
   }
   if (first !== undefined) {
     const isAgain = last.is === "fail" && failed.length <= need.reruns(first);
-    return isAgain ? undefined : { ...first, failures: lasting(failed, first), ...counted(first, runs.length) };
+    if (isAgain) return undefined;
+    // Its numbers are those of the list, where a run had nothing else.
+    const least = failed.reduce((one, next) => (next.failures.length < one.failures.length ? next : one));
+    return { ...least, failures: lasting(failed, first), ...counted(least, runs.length) };
   }
   if (last.is !== "pass") return last;
   return passed.length < need.passes ? undefined : { ...last, ...counted(last, runs.length) };

@@ -1,13 +1,20 @@
 /** What the verdict on the base's own tests, run without the new ones, means for the change. Pure. */
-import type { Evidence, Verdict } from "../events.ts";
+import type { Evidence, FileChange, Verdict } from "../events.ts";
 
 const SAID = "On the base's own tests, without the new ones:";
 
-/** Words in front, so that nobody looks for the failure in the new tests. */
-export function onBaseTests(verdict: Verdict): Verdict {
+const MAX_NAMED_FILES = 5;
+/** Of their names together: the failure itself has to be read, too. */
+const MAX_NAMES_CHARS = 120;
+
+/** Words in front, so that nobody looks for the failure in the new tests; `left` are the files that were left out. */
+export function onBaseTests(verdict: Verdict, left: readonly Pick<FileChange, "path">[]): Verdict {
   switch (verdict.is) {
-    case "fail":
-      return { ...verdict, excerpt: `${SAID}\n${verdict.excerpt}` };
+    case "fail": {
+      const [first, ...rest] = verdict.failures;
+      const message = `without the tests you added${namesOf(left)}: ${first.message}`;
+      return { ...verdict, failures: [{ ...first, message }, ...rest], excerpt: `${SAID}\n${verdict.excerpt}` };
+    }
     case "unverifiable":
       return { ...verdict, reason: `${SAID} ${verdict.reason}` };
     case "flaky":
@@ -15,6 +22,14 @@ export function onBaseTests(verdict: Verdict): Verdict {
     case "pass":
       return verdict;
   }
+}
+
+function namesOf(files: readonly Pick<FileChange, "path">[]): string {
+  if (files.length === 0) return "";
+  const named = files.slice(0, MAX_NAMED_FILES).map(({ path }) => path);
+  const names = named.join(", ");
+  const more = files.length > named.length ? ` and ${files.length - named.length} more` : "";
+  return ` (${names.length > MAX_NAMES_CHARS ? `${names.slice(0, MAX_NAMES_CHARS - 1)}…` : names}${more})`;
 }
 
 /**

@@ -79,7 +79,7 @@ export function factWords(fact: Fact): string | undefined {
     case "wait-start":
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":
-      return `the wait is over: ${short(fact.why)}`;
+      return fact.why === "over" ? "the wait is over" : `the wait is over: ${short(fact.why)}`;
     default:
       return undefined;
   }

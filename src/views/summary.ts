@@ -221,8 +221,8 @@ function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
     case "needs-human":
       if (outcome.rule === "pre-existing")
         return [
-          [`pawl run ${quoted(short(spec.goal))} --leave-failing`, "what failed before the run does not count"],
-          [`pawl run ${quoted(short(spec.goal))} --require-all`, "go on until it passes, too"],
+          [`${runCommand(spec)} --leave-failing`, "what failed before the run does not count"],
+          [`${runCommand(spec)} --require-all`, "go on until it passes, too"],
         ];
       return outcome.rule === WORK_MISSING
         ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
@@ -236,6 +236,19 @@ function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
       return [];
   }
 }
+
+/** With its checks as options where they can be: others are in pawl.yaml, and count again. */
+function runCommand({ goal, checks }: RunState["spec"]): string {
+  const isOption = (check: CheckSpec): boolean =>
+    check.kind === "command" && check.required && check.weight === undefined && check.reports === undefined;
+  const options = checks.every(isOption)
+    ? checks.map(({ name, command }) => ` --check ${quoted(isGiven(name, command) ? `${name}=${command}` : command)}`)
+    : [];
+  return `pawl run ${quoted(short(goal))}${options.join("")}`;
+}
+
+/** Without a name of its own a check is called as its command begins. */
+const isGiven = (name: string, command: string): boolean => /^[A-Za-z][\w.-]*$/.test(name) && name !== command;
 
 /** Safe to paste into a shell, whatever a branch is called. */
 const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);

@@ -30,7 +30,17 @@ export function verdictRows(state: RunState): Row[] {
       "failed and was not counted",
     ),
   );
-  return [...old, ...flaky, ...aside];
+  const unbased = [...state.baselines].flatMap(([name, base]) =>
+    base.is === "unverifiable"
+      ? row(
+          "no baseline",
+          name,
+          [base.reason],
+          "the tree before the run could not be judged, nothing was compared with it",
+        )
+      : [],
+  );
+  return [...old, ...flaky, ...aside, ...unbased];
 }
 
 const wordsOf = ({ message }: Failure): string => message;

@@ -29,7 +29,7 @@ interface Request {
 interface Result {
   guard: string;
   tree: string;
-  said: Pick<Snapshot, "protected" | "kept" | "baseTests" | "testsChanged" | "followed">;
+  said: Pick<Snapshot, "protected" | "kept" | "baseTests" | "testsChanged" | "followed" | "testsFollowed">;
   warnings: string[];
 }
 
@@ -63,7 +63,11 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
   return {
     guard,
     tree: judged.tree,
-    said: { ...saidOf(judged, { before, followed }), ...(kept === undefined ? {} : { kept }) },
+    said: {
+      ...saidOf(judged, { before, followed }),
+      ...(followed.some(({ path }) => lane.protection.kindOf(path) === "test") ? { testsFollowed: true } : {}),
+      ...(kept === undefined ? {} : { kept }),
+    },
     warnings: put?.warnings ?? [],
   };
 }

@@ -157,6 +157,7 @@ describe("what a person changes", () => {
       "tests/a.js edited",
       "tests/deep/b.js removed",
     ]);
+    expect(theirs.testsFollowed).toBe(true);
     // The agent's own new test is still none of the base's.
     expect(under.inTree(theirs.baseTests ?? "")).not.toContain("tests/mine.js");
     under.place.write("tests/a.js", "ok\n");
@@ -181,7 +182,9 @@ describe("what a person changes", () => {
     expect(second.followed).toBeUndefined();
     expect(under.inTree(second.baseTests ?? "")).toEqual(under.inTree(first.baseTests ?? ""));
     under.place.write("package.json", json({ ...MANIFEST, scripts: { test: "stricter" } }));
-    expect((await under.taken(3, "user")).followed).toEqual([{ path: "package.json", how: "edited" }]);
+    const third = await under.taken(3, "user");
+    expect(third.followed).toEqual([{ path: "package.json", how: "edited" }]);
+    expect(third.testsFollowed).toBeUndefined();
     under.place.write("package.json", json(MANIFEST));
     await under.taken(4);
     expect(JSON.parse(under.file("package.json"))).toMatchObject({ scripts: { test: "stricter" } });

@@ -79,6 +79,7 @@ describe("a failure of what has passed before", () => {
     expect(rules(world)).toEqual(["flaky", "flaky"]);
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "flaky" });
     expect(end.outcome?.reason).toContain("shaky failed");
+    expect(end.outcome?.reason).toContain("for the next run: this one keeps the settings it began with");
   });
 
   it("is left alone without reruns", async () => {

@@ -44,7 +44,7 @@ describe("failures that the base has too", () => {
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "pre-existing" });
     const told = summary(end, { diff: undefined });
     expect(told).toMatch(/red before +tests: old failed: failed before the run, too/);
-    expect(told).toContain("--leave-failing");
+    expect(told).toContain("pawl run 'make it green' --check 'tests=true' --leave-failing");
   });
 
   it("are the agent's own to mend once it has mended some: a claim is refused like any other, as often as it takes", async () => {
@@ -151,6 +151,9 @@ describe("the base's tests without the new ones", () => {
     expect(seen).toEqual(["", "code"]);
     expect(verdict).toMatchObject({ is: "fail", failures: [{ fingerprint: "real" }] });
     expect(verdict?.is === "fail" && verdict.excerpt).toContain("the base's own tests, without the new ones");
+    expect(verdict?.is === "fail" && verdict.failures[0].message).toMatch(
+      /^without the tests you added.*: real failed$/,
+    );
     expect(end.outcome?.is).not.toBe("verified");
   });
 
@@ -403,10 +406,17 @@ describe("the control before the end", () => {
   });
 
   it("leaves it to a person when it cannot be made", async () => {
-    const { end } = await judged(judgedSpec(), ({ lines }) => (lines.includes(PLANTED) ? "unverifiable" : true), [
-      act(["a"]),
-    ]);
+    const away = (one: Asked): Says => (one.lines.join() === `a,${PLANTED}` ? "unverifiable" : honest(one));
+    const { end } = await judged(judgedSpec(), away, [act(["a"])]);
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+  });
+
+  it("says nothing where the base cannot take the plant either", async () => {
+    const never = ({ lines }: Asked): Says => (lines.includes(PLANTED) ? "unverifiable" : true);
+    const { end, world } = await judged(judgedSpec(), never, [act(["a"])]);
+    expect(end.outcome?.is).toBe("verified");
+    const last = world.facts.findLast((f): f is FactOf<"check-end"> => f.type === "check-end");
+    expect(last?.verdict).toMatchObject({ evidence: { control: "none", suspicions: [] } });
   });
 
   it("is not made when it is off, nor before the last confirmation", async () => {

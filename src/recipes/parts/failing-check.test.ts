@@ -211,3 +211,10 @@ describe("a red check in the prompt", () => {
     expect(text).not.toMatch(/^#/m);
   });
 });
+
+it("says nothing of a report without a test in it", () => {
+  const none = { ...tests, passed: 0, failed: 0, skipped: 0 };
+  const verdict = fail([lines], { tests: none });
+  const said = redCheck({ state: after([{ files: [], verdict }]), check, verdict, knows: false });
+  expect(said).toContain("(`npm test` exited with 1)");
+});

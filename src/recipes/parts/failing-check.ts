@@ -41,7 +41,7 @@ export function redCheck({ state, check, verdict, knows }: About): string {
 function heading({ name, command }: About["check"], verdict: Red): string {
   const { exitCode, tests } = verdict.evidence;
   const counted =
-    tests === null || tests === undefined
+    tests === null || tests === undefined || tests.passed + tests.failed + tests.skipped === 0
       ? ""
       : `; tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
   if (verdict.is === "flaky")

@@ -68,6 +68,9 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
   const { track } = lane;
   const last = state.recent.at(-1);
   const judged = lane.record.verdicts.length > 0 ? lane.record.verdicts : (last?.verdicts ?? []);
+  // An iteration that was cut off before its decision has no record yet.
+  const newest = (check: string): string | undefined =>
+    lane.change === undefined ? undefined : verdictOf(state, lane.change.judged, check)?.is;
   return {
     v: 1,
     run: state.run,
@@ -82,7 +85,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     model: state.model ?? null,
     checks: state.spec.checks.map(({ name }) => ({
       check: name,
-      is: judged.find(({ check }) => check === name)?.is ?? "not run",
+      is: newest(name) ?? judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
     criteria: criteriaOf(state.spec.criteria, (check) =>
       verdictOf(state, lane.change?.judged ?? lane.head?.judged ?? "", check),

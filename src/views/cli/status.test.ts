@@ -57,6 +57,12 @@ describe("status", () => {
     );
   });
 
+  it("knows a verdict that no decision followed yet", () => {
+    const facts = red(1);
+    const cut = facts.slice(0, facts.findIndex(({ type }) => type === "check-end") + 1);
+    expect(look([...laneReady(), ...cut], { driven: false }).checks).toEqual([{ check: "tests", is: "fail" }]);
+  });
+
   it("tells struggle in words", () => {
     const text = statusText(look([...laneReady(), ...red(1), ...red(2)]));
     expect(text).toMatch(/^Struggle\n/m);
