@@ -21,7 +21,7 @@ export function oldFailures(
 }
 
 /** Nothing fails but what failed before the first turn, and it is known by name. */
-function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
+export function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
   const before = state.baselines.get(check);
   if (verdict?.is !== "fail" || before?.is !== "fail" || !isNamed(verdict) || !isNamed(before)) return false;
   if (isCut(verdict)) return false;
