@@ -107,6 +107,14 @@ it("tells what compilers say, and another exit code, behind a test that failed b
   expect(await now("exit 3")).toEqual(known);
 });
 
+it("tells one reason why nothing is built from another", async () => {
+  const notBuilt = 'echo "error: could not compile \\`sums\\` (lib test) due to 1 previous error"; exit 101';
+  const why = async (words: string) => fingerprints(await judge(`echo '${words}'; ${notBuilt}`));
+  const [first, second] = [await why("error: linking with cc failed"), await why("error: no memory")];
+  expect([first[0], second[0]]).toEqual(["test:sums", "test:sums"]);
+  expect(first).not.toEqual(second);
+});
+
 it("cannot judge by a runner that ran nothing, unless it is the base that has no tests yet", async () => {
   const command = `${NODE} --test`;
   const given: Case = { files: { "test/readme.txt": "" }, base: "1".repeat(40) };

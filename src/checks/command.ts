@@ -245,7 +245,11 @@ function verdictOf(record: ProcessRecord, ended: Ended): Verdict {
 /** A command may go on after its runner: what compilers and linters say must not hide behind a test that failed. */
 function beyondReport({ report, places }: Ended, text: string): Failure[] {
   const known = new Set(report?.failures.map(({ fingerprint }) => fingerprint));
-  return diagnosticsIn(text, places, { warnings: false }).filter(({ fingerprint }) => !known.has(fingerprint));
+  const found = diagnosticsIn(text, places, { warnings: false });
+  // That something was not built is one name for all that may be wrong with it.
+  const isNameOnly = report?.tests.size === 0 && report.failures.every(({ file }) => file === undefined);
+  const all = found.length === 0 && isNameOnly ? fingerprintsOf(text, places) : found;
+  return all.filter(({ fingerprint }) => !known.has(fingerprint));
 }
 
 /** Red before and red now, but not the same way: something besides the known failures may be wrong. */

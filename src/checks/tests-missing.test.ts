@@ -88,6 +88,9 @@ it("takes a file that passes as a whole for its tests only where no test has a n
 
 it("does not list the tests of a file that cannot be loaded now", () => {
   expect(names({ baseline: of({ "a.test.ts > one": "pass" }), now: of({ "a.test.ts": "broken" }) })).toEqual([]);
+  const crate = { "src/lib.rs > sums > tests::adds": "pass" } as const;
+  expect(names({ baseline: of(crate), now: of({ sums: "broken" }) })).toEqual([]);
+  expect(names({ baseline: of({ ...crate, sums: "broken" }), now: of({ sums: "broken" }) })).toHaveLength(1);
 });
 
 it("holds numbers against numbers where one of both reports has no names", () => {

@@ -42,6 +42,9 @@ export function missingTests({ baseline, now, touched = [], goModule }: Compared
     const message = `the ${testCount(baseline)} tests of the base: no report of them any more, although the command ended well`;
     return { failures: [{ fingerprint: NO_REPORT, message }], exempt: [] };
   }
+  // Nothing could be built, which is a failure of its own and new.
+  if (testCount(now) === 0 && [...now].some(([id, is]) => is === "broken" && baseline.get(id) !== "broken"))
+    return { failures: [], exempt: [] };
   if (isCounted(baseline) !== isCounted(now) && testCount(baseline) > 0)
     return { failures: fewer(baseline, now), exempt: [] };
   const among = { ids: [...baseline.keys()], goModule };

@@ -83,6 +83,8 @@ export function readGoJson(lines: readonly string[]): RawTest[] | undefined {
   const packages: RawTest[] = [];
   const whole = new Set<string>();
   const ended = new Set<string>();
+  const marked = new Set<string>();
+  const left = new Set<string>();
   for (const line of lines) {
     if (!line.startsWith("{")) continue;
     const event = parsed(line);
@@ -103,6 +105,11 @@ export function readGoJson(lines: readonly string[]): RawTest[] | undefined {
     }
     const key = `${pack} ${test}`;
     if (status !== undefined) ended.add(key);
+    const text = typeof said === "string" ? said.trimEnd() : "";
+    const mark = LATE_END.exec(text)?.groups?.["name"];
+    if (mark !== undefined) marked.add(`${pack} ${mark}`);
+    else if (WHOLE.test(text)) whole.add(pack);
+    if (text.startsWith("ok  \t")) left.add(key);
     // Until it ends it has failed.
     const known = tests.get(key) ?? { names: [pack, test], status: "fail" as const, said: "", inner: "/" as const };
     const isNoise = typeof said !== "string" || RUN.test(said.trim()) || END.test(said.trimEnd());
@@ -111,6 +118,12 @@ export function readGoJson(lines: readonly string[]): RawTest[] | undefined {
       status: status ?? known.status,
       said: isNoise || known.said.length > 8_000 ? known.said : known.said + said,
     });
+  }
+  // The program ended inside it, with a good exit code: older versions of go then say that it passed.
+  for (const key of left) {
+    const one = tests.get(key);
+    if (one?.status === "pass" && !marked.has(key) && !whole.has(one.names[0] ?? ""))
+      tests.set(key, { ...one, status: "fail" });
   }
   const isTold = tests.size > 0 || packages.some(({ status }) => status === "fail");
   return isTold ? [...tests.values(), ...packages] : undefined;

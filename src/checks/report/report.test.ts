@@ -201,6 +201,11 @@ ok  	example.com/m/a	0.002s
     const end = event("output", { Output: "PASS\n" });
     expect(statuses(printedReport([run, end, event("pass")].join("\n"), places))).toEqual({ "m/a > TestA": "pass" });
     expect(statuses(printedReport([run, event("pass")].join("\n"), places))).toEqual({ "m/a > TestA": "fail" });
+    const ok = event("output", { Test: "TestA", Output: "ok  \tm/a\t0.01s\n" });
+    const passed = event("pass", { Test: "TestA" });
+    const mark = event("output", { Test: "TestA", Output: "no end--- PASS: TestA (0.00s)\n" });
+    expect(statuses(printedReport([run, ok, passed].join("\n"), places))).toEqual({ "m/a > TestA": "fail" });
+    expect(statuses(printedReport([run, mark, ok, passed].join("\n"), places))).toEqual({ "m/a > TestA": "pass" });
   });
 
   it("of cargo names what could not be compiled, and programs without tests", () => {
