@@ -24,6 +24,8 @@ interface Case {
   environment?: Record<string, string>;
   folder?: string;
   prepare?: (path: string) => void;
+  /** Of the change; else it is the tree that is judged. */
+  base?: string;
 }
 
 async function judge(command: string, given: Case = {}): Promise<Verdict> {
@@ -40,7 +42,7 @@ async function judge(command: string, given: Case = {}): Promise<Verdict> {
     testChanges: given.testChanges ?? "undo",
   });
   const files = async () => touched.map((one) => ({ path: one, status: "M", added: 1, removed: 1 }));
-  const about = { ...noAbout, baseline, change: { ...noAbout.change, files } };
+  const about = { ...noAbout, baseline, change: { ...noAbout.change, base: given.base ?? TREE, files } };
   return check.judge(
     { path, tree: TREE, isolation: "copy", release: async () => {} },
     new AbortController().signal,
@@ -81,6 +83,57 @@ it("fails when tests of the base are gone, skipped or no longer reported", async
   // Red for another reason is told as that.
   expect(fingerprints(await now("exit 1"))).toEqual(["output:none"]);
   expect(await judge("true", { baseline })).toMatchObject({ is: "unverifiable" });
+});
+
+it("tells what is gone behind a failure that was there before", async () => {
+  const blobs = memoryBlobs();
+  const baseline = await judge(`${tap("ok 1 - a", "not ok 2 - old", "ok 3 - c")}; exit 1`, { blobs });
+  const verdict = await judge(`${tap("ok 1 - a", "not ok 2 - old")}; exit 1`, { blobs, baseline });
+  expect(fingerprints(verdict)).toEqual(["test:old", "tests-missing:c"]);
+  expect(verdict).toMatchObject({ excerpt: expect.stringContaining("1 of 3 tests of the base did not run") });
+});
+
+it("tells what compilers say, and another exit code, behind a test that failed before", async () => {
+  const blobs = memoryBlobs();
+  const old = tap("ok 1 - a", "not ok 2 - old", "not ok 3 - older", "not ok 4 - oldest");
+  const baseline = await judge(`${old}; exit 1`, { blobs });
+  const now = (command: string) => judge(`${old}; ${command}`, { blobs, baseline }).then(fingerprints);
+  const known = ["test:old", "test:older", "test:oldest"];
+  expect(await now("exit 1")).toEqual(known);
+  expect(await now("echo 'src/a.ts(1,2): error TS1: wrong'; exit 1")).toEqual([...known, "error:src/a.ts TS1 wrong"]);
+  expect(await now("echo 'a.c:1:2: warning: unused'; exit 1")).toEqual(known);
+  expect(await now("exit 2")).toEqual([...known, "exit:2"]);
+  // The number of tests that failed.
+  expect(await now("exit 3")).toEqual(known);
+});
+
+it("tells one reason why nothing is built from another", async () => {
+  const notBuilt = 'echo "error: could not compile \\`sums\\` (lib test) due to 1 previous error"; exit 101';
+  const why = async (words: string) => fingerprints(await judge(`echo '${words}'; ${notBuilt}`));
+  const [first, second] = [await why("error: linking with cc failed"), await why("error: no memory")];
+  expect([first[0], second[0]]).toEqual(["test:sums", "test:sums"]);
+  expect(first).not.toEqual(second);
+});
+
+it("cannot judge by a runner that ran nothing, unless it is the base that has no tests yet", async () => {
+  const command = `${NODE} --test`;
+  const given: Case = { files: { "test/readme.txt": "" }, base: "1".repeat(40) };
+  expect(await judge(command, given)).toEqual({ is: "unverifiable", reason: "the runner ran no test at all" });
+  expect(await judge("echo 'Ran 0 tests in 0.000s'", given)).toMatchObject({ is: "unverifiable" });
+  expect(await judge(command, { files: { "test/readme.txt": "" } })).toMatchObject({ is: "pass" });
+  expect(await judge(`${command} && ${tap("ok 1 - a")}`, given)).toMatchObject({ is: "pass" });
+});
+
+it("wants tests of a file that could not be loaded on the base, not only its good end", async () => {
+  const blobs = memoryBlobs();
+  const test = 'import { test } from "node:test"; import "./product.mjs"; test("one", () => {});';
+  const files = (product: Record<string, string>) => ({ "a.test.mjs": test, ...product });
+  const baseline = await judge(`${NODE} --test`, { blobs, files: files({}) });
+  expect(fingerprints(baseline)).toEqual(["test:a.test.mjs"]);
+  const now = (product: string) =>
+    judge(`${NODE} --test`, { blobs, baseline, files: files({ "product.mjs": product }) });
+  expect(fingerprints(await now("process.exit(0);"))).toEqual(["tests-missing:a.test.mjs"]);
+  expect((await now("")).is).toBe("pass");
 });
 
 it("lets tests of touched files change where a person allows it, and lists them", async () => {

@@ -4,7 +4,9 @@
  * space for the log) is `unverifiable`.
  */
 import { realpathSync } from "node:fs";
-import type { Evidence, Verdict } from "../events.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Evidence, Failure, Verdict } from "../events.ts";
 import type { Blobs, BlobWriter, Check, JudgeAbout, VerifyTree } from "../ports.ts";
 import type { CheckSpecOf, ProtectSpec } from "../spec.ts";
 import { RUN_TAG } from "../platform/environment.ts";
@@ -12,6 +14,9 @@ import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
+import { saysNoTests } from "./report/counts.ts";
+import { diagnosticsIn } from "./report/diagnostics.ts";
+import { linesOf } from "./report/lines.ts";
 import type { Places } from "./report/places.ts";
 import { printedReport } from "./report/printed.ts";
 import { countsOf, merged, type TestReport } from "./report/report.ts";
@@ -93,32 +98,40 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         suspicions: [],
         tests: report === undefined ? null : await keepTests(report, blobs),
       };
-      const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places });
-      return verdict.is === "pass" ? await withBaseline(verdict, { about, output }) : verdict;
+      const { baseline } = about;
+      const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, baseline });
+      const ranNone = verdict.is === "pass" && isNone(report, { output, places });
+      return await withBaseline(verdict, { about, output, tree, ranNone });
     } finally {
       await asked.close();
     }
   }
 
-  /** Green, but is everything that ran on the base still in it? */
-  async function withBaseline(
-    pass: Extract<Verdict, { is: "pass" }>,
-    { about, output }: { about: JudgeAbout; output: string },
-  ): Promise<Verdict> {
+  /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
+  async function withBaseline(verdict: Verdict, { about, output, tree, ranNone }: Judged): Promise<Verdict> {
+    const isRed = verdict.is === "fail";
+    if (verdict.is !== "pass" && !isRed) return verdict;
     const { baseline: before, change } = about;
     const known = before !== undefined && "evidence" in before ? before.evidence.tests : undefined;
-    if (known === undefined || known === null) return pass;
+    if (known === undefined || known === null || (isRed && (verdict.evidence.tests ?? null) === null))
+      return !isRed && ranNone && isWork(tree, change) ? unverifiable(RAN_NONE) : verdict;
     // Both as they are kept: what is masked there is masked in both.
-    const [baseline, now] = await Promise.all([known, pass.evidence.tests].map((one) => statusesOf(one, blobs)));
-    if (baseline === undefined) return unverifiable("the tests that the base ran cannot be read any more");
+    const [baseline, now] = await Promise.all([known, verdict.evidence.tests].map((one) => statusesOf(one, blobs)));
+    if (baseline === undefined)
+      return isRed ? verdict : unverifiable("the tests that the base ran cannot be read any more");
     const touched = options.testChanges === "allow" ? await change.files() : [];
-    const { failures, exempt } = missingTests({ baseline, now, touched });
-    const evidence = exempt.length === 0 ? pass.evidence : { ...pass.evidence, testsChanged: exempt };
+    const { failures, exempt } = missingTests({ baseline, now, touched, goModule: await goModuleOf(tree.path) });
+    const evidence = exempt.length === 0 ? verdict.evidence : { ...verdict.evidence, testsChanged: exempt };
     const [first, ...rest] = failures;
-    if (first === undefined) return { ...pass, evidence };
-    const head = `The command ended well, but ${failures.length} of ${baseline.size} tests of the base did not run.`;
-    const excerpt = endOf(plain(output), MAX_EXCERPT_BYTES - head.length - 1);
-    return { is: "fail", evidence, failures: [first, ...rest], excerpt: `${head}\n${excerpt}` };
+    if (first === undefined) {
+      const isEmpty = !isRed && ranNone && exempt.length === 0 && isWork(tree, change);
+      return isEmpty ? unverifiable(RAN_NONE) : { ...verdict, evidence };
+    }
+    const head = `${isRed ? "Besides," : "The command ended well, but"} ${failures.length} of ${baseline.size} tests of the base did not run.`;
+    const excerpt = `${head}\n${endOf(plain(output), MAX_EXCERPT_BYTES - head.length - 1)}`;
+    return isRed
+      ? { ...verdict, evidence, failures: [...verdict.failures, first, ...rest], excerpt }
+      : { is: "fail", evidence, failures: [first, ...rest], excerpt };
   }
 
   return {
@@ -141,9 +154,36 @@ function rootsOf(path: string, at: string | undefined): string[] {
   return [...new Set([path, real, ...(at === undefined ? [] : [at])])];
 }
 
-async function keepTests({ tests }: TestReport, blobs: Blobs): Promise<NonNullable<Evidence["tests"]>> {
-  const { hash } = await blobs.put(JSON.stringify(Object.fromEntries(tests)));
-  return { ids: hash, ...countsOf(tests) };
+/** One runner of a command may write that it had none while another prints what it ran. */
+function isNone(report: TestReport | undefined, { output, places }: { output: string; places: Places }): boolean {
+  if (report === undefined) return saysNoTests(linesOf(output));
+  return report.tests.size === 0 && (printedReport(output, places)?.tests.size ?? 0) === 0;
+}
+
+const RAN_NONE = "the runner ran no test at all";
+
+interface Judged {
+  about: JudgeAbout;
+  output: string;
+  tree: VerifyTree;
+  ranNone: boolean;
+}
+
+/** The base may well have no tests yet, alone or with the change's product code. */
+const isWork = ({ tree }: VerifyTree, change: JudgeAbout["change"]): boolean =>
+  tree === change.tree && tree !== change.base;
+
+const MAX_GO_MOD_CHARS = 64 * 1024;
+
+async function goModuleOf(path: string): Promise<string | undefined> {
+  const text = await readFile(join(path, "go.mod"), "utf8").catch(() => "");
+  return /^module\s+"?([^\s"]+)/m.exec(text.slice(0, MAX_GO_MOD_CHARS))?.[1];
+}
+
+async function keepTests(report: TestReport, blobs: Blobs): Promise<NonNullable<Evidence["tests"]>> {
+  // A test of the same name says more than that it holds none.
+  const { hash } = await blobs.put(JSON.stringify(Object.fromEntries([...report.units, ...report.tests])));
+  return { ids: hash, ...countsOf(report) };
 }
 
 async function statusesOf(tests: Evidence["tests"], blobs: Blobs): Promise<TestStatuses | undefined> {
@@ -169,10 +209,12 @@ interface Ended {
   timeoutMs: number;
   report: TestReport | undefined;
   places: Places;
+  baseline: Verdict | undefined;
 }
 
 /** Pure: what a command's end means. */
-function verdictOf(record: ProcessRecord, { evidence, output, timeoutMs, report, places }: Ended): Verdict {
+function verdictOf(record: ProcessRecord, ended: Ended): Verdict {
+  const { evidence, output, timeoutMs, report, places } = ended;
   if (record.startError !== null) return unverifiable(`could not start: ${record.startError.message}`);
   if (record.aborted) return unverifiable("aborted");
   if (record.timedOut !== null) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);
@@ -190,8 +232,34 @@ function verdictOf(record: ProcessRecord, { evidence, output, timeoutMs, report,
     if (program !== undefined) return unverifiable(`command not found: ${program}`);
   }
   const [first, ...rest] = report?.failures ?? [];
-  const failures = first === undefined ? fingerprintsOf(text, places) : ([first, ...rest] as const);
-  return { is: "fail", evidence, failures: [...failures], excerpt: endOf(text, MAX_EXCERPT_BYTES) };
+  const failures: [Failure, ...Failure[]] =
+    first === undefined ? fingerprintsOf(text, places) : [first, ...rest, ...beyondReport(ended, text)];
+  return {
+    is: "fail",
+    evidence,
+    failures: [...failures, ...otherExit(ended)],
+    excerpt: endOf(text, MAX_EXCERPT_BYTES),
+  };
+}
+
+/** A command may go on after its runner: what compilers and linters say must not hide behind a test that failed. */
+function beyondReport({ report, places }: Ended, text: string): Failure[] {
+  const known = new Set(report?.failures.map(({ fingerprint }) => fingerprint));
+  const found = diagnosticsIn(text, places, { warnings: false });
+  // That something was not built is one name for all that may be wrong with it.
+  const isNameOnly = report?.tests.size === 0 && report.failures.every(({ file }) => file === undefined);
+  const all = found.length === 0 && isNameOnly ? fingerprintsOf(text, places) : found;
+  return all.filter(({ fingerprint }) => !known.has(fingerprint));
+}
+
+/** Red before and red now, but not the same way: something besides the known failures may be wrong. */
+function otherExit({ evidence, baseline, report }: Ended): Failure[] {
+  const { exitCode, tests } = evidence;
+  if (baseline?.is !== "fail" || exitCode === null || exitCode === 0) return [];
+  // Some runners exit with the number of tests that failed.
+  if ([baseline.evidence.exitCode, tests?.failed, report?.failures.length].includes(exitCode)) return [];
+  const message = `exit code ${exitCode}; on the base it was ${baseline.evidence.exitCode ?? "none"}`;
+  return [{ fingerprint: `exit:${exitCode}`, message }];
 }
 
 /** Where it hung, for the reader of the reason. */

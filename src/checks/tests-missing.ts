@@ -2,13 +2,17 @@
  * Tests cannot vanish: what the base ran has to run again. Pure, on the ids and statuses that a check keeps as a blob.
  */
 import type { Failure, FileChange } from "../events.ts";
-import type { TestStatus } from "./report/report.ts";
+import { UNNAMED } from "./report/counts.ts";
+import type { TestStatus, UnitStatus } from "./report/report.ts";
+import { isTestOf, type Among } from "./tests-of-file.ts";
 
-export type TestStatuses = ReadonlyMap<string, TestStatus>;
+export type TestStatuses = ReadonlyMap<string, TestStatus | UnitStatus>;
 
 const PREFIX = "tests-missing:";
 /** There was a report on the base, and now there is none. */
 const NO_REPORT = `${PREFIX}report`;
+/** One of both reports has no names. */
+const FEWER = `${PREFIX}count`;
 const MAX_MISSING = 200;
 
 interface Missing {
@@ -17,7 +21,7 @@ interface Missing {
   exempt: string[];
 }
 
-interface Compared {
+interface Compared extends Pick<Among, "goModule"> {
   baseline: TestStatuses;
   /** undefined: no report. */
   now: TestStatuses | undefined;
@@ -25,47 +29,118 @@ interface Compared {
   touched?: readonly Pick<FileChange, "path">[];
 }
 
-/** One failure for each test that ran on the base and is not there, or passed there and is skipped now. */
-export function missingTests({ baseline, now, touched = [] }: Compared): Missing {
-  const required = [...baseline].filter(([id, status]) => status !== "fail" || isNamed(id));
-  if (required.length === 0) return { failures: [], exempt: [] };
-  if (now === undefined) {
-    const message = `the ${baseline.size} tests of the base: no report of them any more, although the command ended well`;
-    return { failures: [{ fingerprint: NO_REPORT, message }], exempt: [] };
-  }
-  const paths = touched.map(({ path }) => path);
-  const missing = required.flatMap(([id, before]) => {
-    const status = now.get(id);
-    if (status === undefined) return [{ id, message: `${id} was run on the base and is not run any more` }];
-    if (status === "skip" && before === "pass") return [{ id, message: `${id} passed on the base and is skipped now` }];
-    return [];
-  });
-  const isExempt = ({ id }: { id: string }): boolean => paths.some((path) => isOf(id, path));
-  const exempt = missing.filter(isExempt).map(({ id }) => id);
-  const failures = missing
-    .filter((one) => !isExempt(one))
-    .slice(0, MAX_MISSING)
-    .map(({ id, message }) => ({ fingerprint: `${PREFIX}${id}`, message }));
-  return { failures, exempt: exempt.slice(0, MAX_MISSING) };
+interface Gone {
+  id: string;
+  message: string;
 }
 
-/** A file that failed as a whole has no test of that name once it is repaired. */
-const isNamed = (id: string): boolean => id.includes(" > ") || id.includes("::");
+/** One failure for each test that ran on the base and is not there, or is skipped now; and each file that still runs none. */
+export function missingTests({ baseline, now, touched = [], goModule }: Compared): Missing {
+  if (![...baseline.values()].some((status) => status !== "none")) return { failures: [], exempt: [] };
+  if (now === undefined && !isHeard(baseline)) return { failures: [], exempt: [] };
+  if (now === undefined) {
+    const message = `the ${testCount(baseline)} tests of the base: no report of them any more, although the command ended well`;
+    return { failures: [{ fingerprint: NO_REPORT, message }], exempt: [] };
+  }
+  // Nothing could be built, which is a failure of its own and new.
+  if (testCount(now) === 0 && [...now].some(([id, is]) => is === "broken" && baseline.get(id) !== "broken"))
+    return { failures: [], exempt: [] };
+  if (isCounted(baseline) !== isCounted(now) && testCount(baseline) > 0)
+    return { failures: fewer(baseline, now), exempt: [] };
+  const among = { ids: [...baseline.keys()], goModule };
+  const missing = [...baseline].flatMap(([id, before]) => goneOf(id, { before, baseline, now }));
+  const isExempt = ({ id }: Gone): boolean => touched.some(({ path }) => isTestOf(id, path, among));
+  const exempt = missing.filter(isExempt).map(({ id }) => id);
+  const failures = new Map(
+    missing.filter((one) => !isExempt(one)).map(({ id, message }) => [id, { fingerprint: `${PREFIX}${id}`, message }]),
+  );
+  return { failures: [...failures.values()].slice(0, MAX_MISSING), exempt: exempt.slice(0, MAX_MISSING) };
+}
 
-/** By the file in front; of Go the package, of Java and unittest the class in its place. */
-function isOf(id: string, path: string): boolean {
-  const first = id.split(" > ")[0]?.split("::")[0] ?? id;
-  if (first === path) return true;
-  const [stem = path] = path.split(/\.[^./]+$/);
-  if (path.endsWith("_test.go"))
-    return !path.includes("/") || first.endsWith(`/${path.slice(0, path.lastIndexOf("/"))}`);
-  const dotted = stem.replaceAll("/", ".");
-  return first.includes(".") && (dotted.endsWith(first) || first.startsWith(`${dotted}.`));
+/** Of cargo that could not compile nobody knows whether it would have run tests; a crate is a word alone. */
+const isHeard = (baseline: TestStatuses): boolean =>
+  testCount(baseline) > 0 || [...baseline].some(([id, status]) => status === "broken" && !/^\w+$/.test(id));
+
+interface Both {
+  baseline: TestStatuses;
+  now: TestStatuses;
+}
+
+function goneOf(id: string, { before, baseline, now }: Both & { before: TestStatus | UnitStatus }): Gone[] {
+  if (before === "none") return [];
+  const status = now.get(id);
+  if (before === "broken" || (before === "fail" && status === undefined && isFile(id))) {
+    const unit = unitOf(id);
+    return status === "broken" || hasRun(unit, { baseline, now })
+      ? []
+      : [{ id: unit, message: `no test of ${unit} ran` }];
+  }
+  if (status === "skip" && before !== "skip")
+    return [{ id, message: `${id} ${before === "pass" ? "passed" : "failed"} on the base and is skipped now` }];
+  if (status !== undefined) return [];
+  // It could not be loaded now, which is a failure that says more.
+  if (now.get(firstOf(id)) === "broken" && baseline.get(firstOf(id)) !== "broken") return [];
+  return [{ id, message: `${id} was run on the base and is not run any more` }];
+}
+
+/** Of a report without names. */
+const isCounted = (statuses: TestStatuses): boolean => [...statuses.keys()].some((id) => id.startsWith(UNNAMED));
+
+const count = (statuses: TestStatuses, of: readonly string[]): number =>
+  [...statuses.values()].filter((one) => of.includes(one)).length;
+const testCount = (statuses: TestStatuses): number => count(statuses, ["pass", "fail", "skip"]);
+
+/** Names cannot be held against numbers; numbers can. */
+function fewer(baseline: TestStatuses, now: TestStatuses): Failure[] {
+  const ran = [baseline, now].map((one) => count(one, ["pass", "fail"]));
+  const [before = 0, after = 0] = ran;
+  if (after >= before) return [];
+  return [{ fingerprint: FEWER, message: `${before} tests ran on the base, and ${after} run now` }];
+}
+
+const SOURCE = /\.(?:[cm]?[jt]sx?|py|rb|rs|php|exs?|java|kt|cs)$/;
+/** unittest's name for a module that cannot be imported. */
+const NOT_IMPORTED = /^unittest\.loader\.(?:_FailedTest|ModuleImportFailure)\./;
+
+const firstOf = (id: string): string => id.split(" > ")[0]?.split("::")[0] ?? id;
+
+/** What failed as a whole has no test of that name once it is repaired. */
+const isFile = (id: string): boolean => firstOf(id) === id && (SOURCE.test(id) || NOT_IMPORTED.test(id));
+
+/** A hook that failed stands for its file; the second failure of a file for the first. */
+const unitOf = (id: string): string =>
+  firstOf(id)
+    .replace(NOT_IMPORTED, "")
+    .replace(/ \(\d+\)$/, "");
+
+/** Something in it passes by name; as a whole only where nothing has names, for it may have been left before its tests. */
+function hasRun(unit: string, { baseline, now }: Both): boolean {
+  if (now.get(unit) === "none") return true;
+  const passed = [...now].filter(([, status]) => status === "pass").map(([id]) => id);
+  const named = passed.filter((id) => !isWhole(id));
+  if (named.some((id) => isIn(id, unit))) return true;
+  if (named.length === 0) return passed.some((id) => id === unit || isIn(id, unit));
+  // Some runners' reports do not say which file a test is in.
+  const saysFiles = [...now.keys()].some((id) => SOURCE.test(firstOf(id)) && firstOf(id) !== id);
+  return isFile(unit) && !saysFiles && named.some((id) => !baseline.has(id) && !id.includes("::"));
+}
+
+/** `src/lib.rs > sums > tests::adds` is in the crate `sums`. */
+const isIn = (id: string, unit: string): boolean =>
+  id.startsWith(`${unit} > `) ||
+  id.startsWith(`${unit}::`) ||
+  (!SOURCE.test(unit) && (id.startsWith(`${unit}.`) || id.split(" > ")[1] === unit));
+
+/** node:test has a file without tests as a test of the file's name. */
+function isWhole(id: string): boolean {
+  const [file = "", name, ...rest] = id.split(" > ");
+  if (name === undefined) return isFile(id);
+  return rest.length === 0 && (name === file || file.endsWith(`/${name}`));
 }
 
 export function parseStatuses(json: string): TestStatuses | undefined {
   try {
-    const value = JSON.parse(json) as Record<string, TestStatus>;
+    const value = JSON.parse(json) as Record<string, TestStatus | UnitStatus>;
     return new Map(Object.entries(value));
   } catch {
     return undefined;

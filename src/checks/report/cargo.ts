@@ -5,13 +5,16 @@ const PROGRAM = /^\s+(?:Running (?:unittests )?(?<file>\S+) \((?<path>\S+)\)|Doc
 const TEST = /^test (?<name>.+?)(?: - should panic)? \.\.\. (?<status>ok|FAILED|ignored\b.*)$/;
 const SUM = /^test result: \S+ (?<passed>\d+) passed; (?<failed>\d+) failed; (?<ignored>\d+) ignored/;
 const SAID = /^---- (?<name>.+?) stdout ----$/;
+/** `(lib test)`, `(bin "demo" test)`, `(test "api")`: only the last is a program of another name than the crate's. */
+const NOT_BUILT = /^error: could not compile `(?<crate>[^`]+)` \((?:test "(?<test>[^"]+)"|[^)]* test)\)/;
 const MAX_SAID_LINES = 40;
 
 const statusOf = (word: string): TestStatus => (word === "ok" ? "pass" : word === "FAILED" ? "fail" : "skip");
 
-/** undefined unless the names add up to what cargo says it ran. */
+/** undefined unless the names add up to what cargo says it ran, or it says that it could not build them. */
 export function readCargo(lines: readonly string[]): RawTest[] | undefined {
   const tests: RawTest[] = [];
+  const units: RawTest[] = [];
   let program: Pick<RawTest, "file" | "names"> = { names: [] };
   let wanted = 0;
   let sums = 0;
@@ -41,9 +44,28 @@ export function readCargo(lines: readonly string[]): RawTest[] | undefined {
     const sum = SUM.exec(line)?.groups;
     if (sum === undefined) continue;
     sums += 1;
-    wanted += Number(sum["passed"]) + Number(sum["failed"]) + Number(sum["ignored"]);
+    const total = Number(sum["passed"]) + Number(sum["failed"]) + Number(sum["ignored"]);
+    wanted += total;
+    // A file of tests alone is there to have some.
+    if (total === 0 && program.file?.startsWith("tests/") === false)
+      units.push({ names: program.names, status: "skip", broken: true });
   }
-  return sums > 0 && tests.length === wanted ? tests : undefined;
+  units.push(...notBuilt(lines));
+  const isTold = sums > 0 || units.length > 0;
+  return isTold && tests.length === wanted ? [...tests, ...units] : undefined;
+}
+
+function notBuilt(lines: readonly string[]): RawTest[] {
+  const names = lines.flatMap((line) => {
+    const { crate, test } = NOT_BUILT.exec(line)?.groups ?? {};
+    return crate === undefined ? [] : [test ?? crate.replaceAll("-", "_")];
+  });
+  return [...new Set(names)].map((name) => ({
+    names: [name],
+    status: "fail",
+    broken: true,
+    said: "could not compile",
+  }));
 }
 
 /** `target/debug/deps/demo-8348ca7a80742723` is demo. */

@@ -4,6 +4,9 @@
  */
 import { MAX_TESTS, type RawTest } from "./report.ts";
 
+/** In front of the number that is its name. */
+export const UNNAMED = "unnamed test ";
+
 interface Count {
   passed: number;
   failed: number;
@@ -21,18 +24,43 @@ const SUMS: readonly ((line: string) => Count | undefined)[] = [
     line.startsWith("test result: ") ? words(line.replaceAll(";", ",").replaceAll("ignored", "skipped")) : undefined,
 ];
 
+const countsIn = (lines: readonly string[]): Count[] => [
+  ...SUMS.flatMap((sum) => lines.map((line) => sum(line)).filter((one) => one !== undefined)),
+  ...ofUnittest(lines),
+];
+
+/** What runners say that found nothing to run, other than a sum of zero. */
+const NOTHING: readonly RegExp[] = [
+  // node:test
+  /^[ℹ#] tests 0$/,
+  // go
+  /^(?:ok|\?)\s*\t\S+\s.*\[no tests? (?:files|to run)\]$/,
+  // pytest, vitest and jest that were told to bear it
+  /^=*\s*no tests ran in [\d.]+s/,
+  /^No test files found, exiting with code 0$/,
+  /^No tests found, exiting with code 0$/,
+];
+
+/** Nothing but such words: a runner that ran something besides makes them harmless. */
+export function saysNoTests(lines: readonly string[]): boolean {
+  const found = countsIn(lines);
+  const isZero = found.every(({ passed, failed, skipped }) => passed + failed + skipped === 0);
+  const isGo = lines.some((line) => /^(?:ok|FAIL)\s*\t\S+/.test(line) && !line.includes("[no test"));
+  const isNode = lines.some((line) => /^[ℹ#] tests [1-9]/.test(line));
+  return (
+    isZero && !isGo && !isNode && (found.length > 0 || lines.some((line) => NOTHING.some((one) => one.test(line))))
+  );
+}
+
 export function readCounts(lines: readonly string[]): RawTest[] | undefined {
-  const found = [
-    ...SUMS.flatMap((sum) => lines.map((line) => sum(line)).filter((one) => one !== undefined)),
-    ...ofUnittest(lines),
-  ];
+  const found = countsIn(lines);
   const total = (of: keyof Count): number => found.reduce((sum, one) => sum + one[of], 0);
   const [passed, failed, skipped] = [total("passed"), total("failed"), total("skipped")];
   const all = Math.min(passed + failed + skipped, MAX_TESTS);
   if (all === 0) return undefined;
   // Those that passed first: a test that is skipped now is one of the last.
   return Array.from({ length: all }, (_, n) => ({
-    names: [`unnamed test ${n + 1}`],
+    names: [`${UNNAMED}${n + 1}`],
     status: n < passed ? "pass" : n < passed + failed ? "fail" : "skip",
   }));
 }

@@ -19,8 +19,12 @@ interface Diagnostic {
   severity: "error" | "warning";
 }
 
-/** Errors; where there are none, warnings: somebody does not want those either. */
-export function diagnosticsIn(output: string, places: Places): Failure[] {
+/** Errors; where there are none, warnings: somebody does not want those either, unless only errors are asked for. */
+export function diagnosticsIn(
+  output: string,
+  places: Places,
+  { warnings = true }: { warnings?: boolean } = {},
+): Failure[] {
   const lines = linesOf(output);
   const found = [...ofLines(lines), ...ofEslint(lines), ...ofOxlint(lines), ...ofRustc(lines), ...ofJson(output)].map(
     (one) => ({
@@ -30,7 +34,7 @@ export function diagnosticsIn(output: string, places: Places): Failure[] {
   );
   const own = found.filter(({ file }) => isOwn(file) || file.startsWith("../"));
   const errors = own.filter(({ severity }) => severity === "error");
-  const shown = errors.length > 0 ? errors : own;
+  const shown = errors.length > 0 || !warnings ? errors : own;
   return [...new Map(shown.map((one) => [nameOf(one), failureOf(one)])).values()].slice(0, MAX_DIAGNOSTICS);
 }
 

@@ -1,7 +1,8 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { saysNoTests } from "./counts.ts";
 import { printedReport } from "./printed.ts";
-import { merged, reportOf, type TestReport } from "./report.ts";
+import { countsOf, merged, reportOf, type TestReport } from "./report.ts";
 import { writtenReport } from "./written.ts";
 
 const places = { roots: ["/state/verify", "/srv/project"] };
@@ -172,9 +173,48 @@ FAIL`;
       "test:example.com/m/a > TestPanics",
       "test:example.com/m/b",
     ]);
+    expect(Object.fromEntries(report?.units ?? [])).toEqual({ "example.com/m/b": "broken" });
     const event = (Action: string, Test?: string) => JSON.stringify({ Time: "now", Action, Package: "m/a", Test });
     const events = [event("run", "TestA"), event("pass", "TestA"), event("run", "TestB"), event("fail")].join("\n");
     expect(statuses(printedReport(events, places))).toEqual({ "m/a > TestA": "pass", "m/a > TestB": "fail" });
+  });
+
+  it("of go finds marks behind what the product printed, and takes what began for passed where the package came to its end", () => {
+    const output = (last: string) => `=== RUN   TestA
+no end--- PASS: TestA (0.00s)
+no end=== RUN   TestB
+no end--- FAIL: TestB (0.00s)
+=== RUN   TestC
+${last}
+ok  	example.com/m/a	0.002s
+?   	example.com/m/none	[no test files]`;
+    const found = (last: string) => statuses(printedReport(output(last), places));
+    const both = { "example.com/m/a > TestA": "pass", "example.com/m/a > TestB": "fail" };
+    expect(found("PASS\ncoverage: 80.0% of statements")).toEqual({ ...both, "example.com/m/a > TestC": "pass" });
+    // Left in the middle with a good exit code.
+    expect(found("words")).toEqual({ ...both, "example.com/m/a > TestC": "fail" });
+    expect(Object.fromEntries(printedReport(output(""), places)?.units ?? [])).toEqual({
+      "example.com/m/none": "none",
+    });
+    const event = (Action: string, more = {}) => JSON.stringify({ Time: "now", Action, Package: "m/a", ...more });
+    const run = event("run", { Test: "TestA" });
+    const end = event("output", { Output: "PASS\n" });
+    expect(statuses(printedReport([run, end, event("pass")].join("\n"), places))).toEqual({ "m/a > TestA": "pass" });
+    expect(statuses(printedReport([run, event("pass")].join("\n"), places))).toEqual({ "m/a > TestA": "fail" });
+    const ok = event("output", { Test: "TestA", Output: "ok  \tm/a\t0.01s\n" });
+    const passed = event("pass", { Test: "TestA" });
+    const mark = event("output", { Test: "TestA", Output: "no end--- PASS: TestA (0.00s)\n" });
+    expect(statuses(printedReport([run, ok, passed].join("\n"), places))).toEqual({ "m/a > TestA": "fail" });
+    expect(statuses(printedReport([run, mark, ok, passed].join("\n"), places))).toEqual({ "m/a > TestA": "pass" });
+  });
+
+  it("of cargo names what could not be compiled, and programs without tests", () => {
+    const broken =
+      'error: could not compile `my-sums` (lib test) due to 1 previous error\nerror: could not compile `my-sums` (test "api") due to 1 previous error';
+    const report = printedReport(broken, places);
+    expect(Object.fromEntries(report?.units ?? [])).toEqual({ my_sums: "broken", api: "broken" });
+    expect(report?.failures.map(({ fingerprint }) => fingerprint)).toEqual(["test:my_sums", "test:api"]);
+    expect(printedReport("error: could not compile `my-sums` (lib) due to 1 previous error", places)).toBeUndefined();
   });
 
   it("is a number of tests without names where a runner says no more", () => {
@@ -187,6 +227,48 @@ FAIL`;
     expect(count("Tests:       1 failed, 2 skipped, 3 passed, 6 total")).toEqual([6, 2]);
     expect(count("      Tests  1 failed | 3 passed (4)")).toEqual([4, 0]);
     expect(count("12 files passed the check\n✔ built in 3s")).toBeUndefined();
+  });
+});
+
+describe("tests inside each other", () => {
+  const fails = (...names: string[]) =>
+    reportOf(
+      names.map((name) => ({ names: [name], status: "fail" })),
+      places,
+    );
+
+  it("are told by a slash in Go only", () => {
+    const report = fails("GET /users", "GET /users/:id");
+    expect(report.failures).toHaveLength(2);
+    expect(countsOf(report).failed).toBe(2);
+    const go = reportOf(
+      ["TestA", "TestA/b", "TestA/b/c"].map((name) => ({ names: ["example.com/m", name], status: "fail", inner: "/" })),
+      places,
+    );
+    expect(go.failures.map(({ fingerprint }) => fingerprint)).toEqual(["test:example.com/m > TestA/b/c"]);
+    expect(countsOf(go).failed).toBe(1);
+  });
+});
+
+describe("a runner that ran nothing", () => {
+  it("says so, and nothing else does", () => {
+    for (const output of [
+      "----\nRan 0 tests in 0.000s\n\nOK",
+      "ℹ tests 0\nℹ pass 0",
+      "TAP version 13\n1..0\n# tests 0",
+      "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+      "?   \texample.com/m\t[no test files]",
+      "ok  \texample.com/m\t0.01s [no tests to run]",
+      "No test files found, exiting with code 0",
+    ])
+      expect([output, saysNoTests(output.split("\n"))]).toEqual([output, true]);
+    for (const output of [
+      "built in 3s",
+      "Ran 0 tests in 0.000s\n\nOK\nRan 2 tests in 0.000s\n\nOK",
+      "?   \texample.com/m\t[no test files]\nok  \texample.com/m/a\t0.01s",
+      "ℹ tests 0\nℹ tests 2",
+    ])
+      expect([output, saysNoTests(output.split("\n"))]).toEqual([output, false]);
   });
 });
 

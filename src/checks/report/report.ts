@@ -23,13 +23,21 @@ export interface RawTest {
   line?: number | undefined;
   expected?: string | undefined;
   actual?: string | undefined;
-  /** Failed outside any test: counted as a failure, but no id that has to come back. */
+  /** Failed outside any test: counted as a failure, but no id that has to come back. Skipped: there is no test in it. */
   broken?: boolean;
+  /** What stands between a test and those inside it, in the last of its names. */
+  inner?: "/";
 }
+
+/** What is no test but holds some (a file, a package): it could not be run, or there is none in it. */
+export type UnitStatus = "broken" | "none";
 
 export interface TestReport {
   /** By id; every test once. */
   tests: ReadonlyMap<string, TestStatus>;
+  units: ReadonlyMap<string, UnitStatus>;
+  /** Tests that have failing ones inside them. */
+  parents: ReadonlySet<string>;
   failures: Failure[];
 }
 
@@ -43,6 +51,8 @@ const JOINT = " > ";
 export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
   const tests = new Map<string, TestStatus>();
   const times = new Map<string, number>();
+  const units = new Map<string, UnitStatus>();
+  const parents = new Set<string>();
   const failures = new Map<string, Failure>();
   for (const test of raw) {
     if (tests.size >= MAX_TESTS) break;
@@ -53,28 +63,35 @@ export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
     // Two tests of one name are two: one of them must not vanish behind the other.
     const id = bounded(n === 1 ? name : `${name} (${n})`);
     if (test.broken !== true) tests.set(id, test.status);
-    if (test.status === "fail" && failures.size < MAX_FAILURES) failures.set(id, failureOf(id, test, places));
+    else units.set(id, test.status === "fail" ? "broken" : "none");
+    if (test.status !== "fail") continue;
+    for (const parent of parentsOf(name, test)) parents.add(parent);
+    if (failures.size < MAX_FAILURES) failures.set(id, failureOf(id, test, places));
   }
-  return { tests, failures: withoutParents(failures) };
+  // A test that failed because one inside it did says nothing of its own.
+  const own = [...failures].filter(([id]) => !parents.has(id)).map(([, failure]) => failure);
+  return { tests, units, parents, failures: own };
 }
 
-/** A test that failed because one inside it did says nothing of its own. */
-function withoutParents(failures: ReadonlyMap<string, Failure>): Failure[] {
-  const parents = parentsOf([...failures.keys()]);
-  return [...failures].filter(([id]) => !parents.has(id)).map(([, failure]) => failure);
+/** A slash is a part of a name for all runners but one: "GET /users" is not above "GET /users/:id". */
+function parentsOf(id: string, { inner }: RawTest): string[] {
+  const above = [...id.matchAll(/ > /g)].map(({ index }) => id.slice(0, index));
+  if (inner === undefined) return above;
+  const last = id.lastIndexOf(JOINT) + 1;
+  const slashes = [...id.matchAll(/\//g)].filter(({ index }) => index > last);
+  return [...above, ...slashes.map(({ index }) => id.slice(0, index))];
 }
-
-const parentsOf = (ids: readonly string[]): Set<string> =>
-  new Set(ids.flatMap((id) => [...id.matchAll(/ > |\//g)].map(({ index }) => id.slice(0, index))));
 
 /** Of each status; of tests inside each other that failed, the innermost. */
-export function countsOf(tests: TestReport["tests"]): { passed: number; failed: number; skipped: number } {
+export function countsOf({ tests, parents }: Pick<TestReport, "tests" | "parents">): {
+  passed: number;
+  failed: number;
+  skipped: number;
+} {
   const of = (status: TestStatus): string[] => [...tests].filter(([, one]) => one === status).map(([id]) => id);
-  const failed = of("fail");
-  const parents = parentsOf(failed);
   return {
     passed: of("pass").length,
-    failed: failed.filter((id) => !parents.has(id)).length,
+    failed: of("fail").filter((id) => !parents.has(id)).length,
     skipped: of("skip").length,
   };
 }
@@ -91,7 +108,12 @@ export function merged(reports: readonly TestReport[]): TestReport | undefined {
     }
   }
   const failures = new Map(reports.flatMap((one) => one.failures).map((one) => [one.fingerprint, one]));
-  return { tests, failures: [...failures.values()].slice(0, MAX_FAILURES) };
+  const units = new Map<string, UnitStatus>();
+  for (const [id, status] of reports.flatMap((one) => [...one.units])) {
+    if (units.get(id) !== "broken") units.set(id, status);
+  }
+  const parents = new Set(reports.flatMap((one) => [...one.parents]));
+  return { tests, units, parents, failures: [...failures.values()].slice(0, MAX_FAILURES) };
 }
 
 const RANK: Readonly<Record<TestStatus, number>> = { skip: 0, pass: 1, fail: 2 };

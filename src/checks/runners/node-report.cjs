@@ -1,11 +1,21 @@
 "use strict";
 /* A reporter of node:test that prints nothing and writes what it saw. */
+const { readFileSync } = require("fs");
 const paths = require("path");
 const { failureOf, writeReport } = require("./write-report.cjs");
 
 const MAX_STDERR_CHARS = 8000;
 /** A file that ended badly is a test with its own path as its name. */
 const isFile = ({ name, file = "", nesting }) => nesting === 0 && (name === file || file.endsWith(`/${name}`));
+
+/** Such a file that passes as a whole was left before its tests began: then it is no test. */
+function asksForTests(file) {
+  try {
+    return /["'`]node:test["'`]/.test(readFileSync(file, "utf8"));
+  } catch {
+    return false;
+  }
+}
 
 const lastError = (text = "") => text.slice(Math.max(0, text.search(/^\S*Error\b/m))).replace(/^Node\.js v.*$/m, "");
 
@@ -33,7 +43,7 @@ module.exports = async function* report(source) {
     if (isFile(data)) {
       if (type === "test:fail")
         broken.push({ file, message: lastError(printed.get(file)) || failure.failureMessages[0] });
-      else tests.push({ file, names: [data.name], status: "passed" });
+      else if (!asksForTests(file)) tests.push({ file, names: [data.name], status: "passed" });
       continue;
     }
     if (kind === "suite") continue;
