@@ -5,6 +5,7 @@ import { whatJudges, type Project } from "./commands.ts";
 import {
   CARGO_SECTIONS,
   CONFIG,
+  DASHED_TESTS,
   MANIFEST_KEYS,
   NODE_SHADOWS,
   PROGRAMS,
@@ -29,7 +30,11 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
-    tests: [...TESTS],
+    tests: [
+      ...TESTS,
+      ...DASHED_TESTS.filter((patterns) => project.holds(patterns)).flat(),
+      ...used.flatMap((tool) => tool.tests ?? []),
+    ],
     config: [
       ...CONFIG,
       ...used.flatMap(({ files }) => files),
@@ -41,6 +46,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     keys: {
       "**/package.json": [...MANIFEST_KEYS, ...used.flatMap((tool) => tool.keys ?? [])],
       "**/deno.json": ["tasks", "test"],
+      "**/composer.json": ["scripts"],
       "**/{pyproject.toml,setup.cfg}": sections,
       "**/Cargo.toml": [...CARGO_SECTIONS],
     },
