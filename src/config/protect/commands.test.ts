@@ -4,15 +4,16 @@ import { whatJudges } from "./commands.ts";
 
 type Tree = Readonly<Record<string, string>>;
 
-function judges(command: string, tree: Tree): string[] {
+function judging(command: string, tree: Tree) {
   const names = Object.keys(tree);
   return whatJudges([command], {
     names: new Set(names.map((path) => path.split("/")[0] ?? "")),
     manifests: [],
     read: (path) => tree[path],
     holds: (patterns) => names.some(globMatcher(patterns)),
-  }).files;
+  });
 }
+const judges = (command: string, tree: Tree): string[] => judging(command, tree).files;
 const files = (...paths: string[]): Tree => Object.fromEntries(paths.map((path) => [path, ""]));
 
 describe("files that a check runs", () => {
@@ -118,6 +119,17 @@ describe("files that a check runs", () => {
     };
     expect(judges("cd web && npm test", tree)).toEqual(["web/run"]);
     expect(judges("npm --prefix web test", { ...tree, "web/prepare": "" })).toEqual(["web/prepare", "web/run"]);
+  });
+
+  it("are tests where a runner is given them as such, under any name", () => {
+    const tree = files("qa.js", "behaviours/a.js", "src/sum.js", "boot.js");
+    expect(judging("mocha -r ./boot.js qa.js 'behaviours/*.js' src/sum.js", tree).tests).toEqual([
+      "behaviours/*.js",
+      "qa.js",
+    ]);
+    expect(judging("node --test qa.js", tree).tests).toEqual(["qa.js"]);
+    expect(judging("npx mocha '**/*.js'", tree).tests).toEqual([]);
+    expect(judges("for f in checks/*.sh; do sh $f; done", files("checks/a.sh"))).toEqual(["checks/*.sh"]);
   });
 
   it("are found in any text within bounds", () => {

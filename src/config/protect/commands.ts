@@ -24,6 +24,8 @@ export interface Judging {
   text: string;
   /** Files of the repository that are run. */
   files: string[];
+  /** Those that a runner is given as tests, perhaps as patterns. */
+  tests: string[];
 }
 
 const MAX_DEPTH = 6;
@@ -39,6 +41,8 @@ const JUDGE_NAME =
 /** What a script that judges brings along, and a product does not have under such a name. */
 const HELPER_NAME = /(helper|fixture|harness|support|expect|golden|oracle|mock|stub)[^/]*$/i;
 const SOURCED_NAME = /(^|\/)[^/]*(common|setup|env|func)[^/]*$/i;
+/** A runner that is given all of it finds the tests in it by itself. */
+const PRODUCT_FOLDER = /^(src|lib|app|apps|packages|[^/]*\*)/i;
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
 interface Followed {
@@ -53,10 +57,12 @@ interface Followed {
 export function whatJudges(commands: readonly string[], project: Project): Judging {
   const texts = new Map<string, string>();
   const files = new Set<string>();
+  const tests = new Set<string>();
   const packages = [{ folder: "", text: project.read("package.json") ?? "{}" }, ...project.manifests];
 
   const followFile = (path: string, { places, depth }: Pick<Followed, "places" | "depth">): void => {
     const text = project.read(path);
+    if (text === undefined && path.includes("*") && project.holds([path])) files.add(path);
     if (text === undefined) return;
     files.add(path);
     follow(path, { text, places: unique([...places, folderOf(path)]), isCommand: false, depth: depth + 1 });
@@ -88,6 +94,8 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
       ...found(named.opened),
     ];
     for (const path of judges) followFile(path, { places, depth });
+    for (const path of found(named.tests).filter((one) => JUDGE_NAME.test(one) || !PRODUCT_FOLDER.test(one)))
+      if (path.includes("*") ? project.holds([path]) : project.read(path) !== undefined) tests.add(path);
     for (const [nth, text] of named.texts.entries())
       follow(`${at.key} > ${line.words.join(" ")} ${nth}`, { text, places, isCommand, depth: depth + 1 });
     followScripts(line.words.join(" "), { places, depth });
@@ -132,7 +140,7 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   for (const [at, text] of commands.entries()) follow(`check ${at}`, { text, places: [""], isCommand: true, depth: 0 });
   if (/\btox\b/.test([...texts.values()].join("\n")))
     follow("tox.ini", { text: project.read("tox.ini") ?? "", places: [""], isCommand: false, depth: 1 });
-  return { text: [...texts.values()].join("\n"), files: [...files].toSorted() };
+  return { text: [...texts.values()].join("\n"), files: [...files].toSorted(), tests: [...tests].toSorted() };
 }
 
 const isJudges = (path: string): boolean => JUDGE_NAME.test(path) || HELPER_NAME.test(path);

@@ -34,6 +34,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
       ...TESTS,
       ...DASHED_TESTS.filter((patterns) => project.holds(patterns)).flat(),
       ...used.flatMap((tool) => tool.tests ?? []),
+      ...judging.tests,
     ],
     config: [
       ...CONFIG,

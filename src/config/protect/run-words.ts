@@ -8,6 +8,8 @@ export interface Named {
   sourced: string[];
   /** By an option of a runner: settings, preloaded modules. */
   opened: string[];
+  /** Files, or patterns of them, that a runner is given as tests. */
+  tests: string[];
   /** Texts that a shell runs. */
   texts: string[];
   /** Where what follows is run. */
@@ -80,7 +82,7 @@ const OPENS: Readonly<Record<string, string>> = {
   inv: "-c:module --collection:module -f --config",
   eslint: "-c --config --rulesdir --resolve-plugins-relative-to",
   oxlint: "-c --config",
-  prettier: "--config --plugin",
+  prettier: "--config",
   stylelint: "-c --config",
   biome: "--config-path",
   tsc: "-p --project",
@@ -100,6 +102,8 @@ const OPENS: Readonly<Record<string, string>> = {
   grunt: "--gruntfile",
   "pre-commit": "-c --config",
 };
+/** Runners whose plain words are tests; of others they may be names of tests, or folders of the product. */
+const TAKES_TESTS = /^(mocha|ava|tap|tape|uvu|qunit|jasmine|bats|prove|rspec|pytest|py\.test)$/;
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   make: ["-C", "--directory"],
   gmake: ["-C", "--directory"],
@@ -110,7 +114,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function namedBy(given: readonly string[], input?: string): Named {
-  const named: Named = { run: [], interpreted: [], sourced: [], opened: [], texts: [] };
+  const named: Named = { run: [], interpreted: [], sourced: [], opened: [], tests: [], texts: [] };
   const words = unwrapped(given, named);
   const [first = "", ...rest] = words;
   const program = nameOf(first);
@@ -120,6 +124,8 @@ export function namedBy(given: readonly string[], input?: string): Named {
     return to === undefined ? named : { ...named, cd: to };
   }
   if (first === "." || first === "source") named.sourced.push(...rest.slice(0, 1));
+  // What a loop goes over may be run in it.
+  else if (first === "for") named.interpreted.push(...rest.slice(rest.indexOf("in") + 1));
   else if (first === "eval") named.texts.push(rest.join(" "));
   else if (SHELL.test(program)) shell(rest, { named, input });
   else if (INTERPRETER.test(program)) interpreter(rest, { named, program });
@@ -160,7 +166,9 @@ function options(words: readonly string[], named: Named): void {
   let runner = "";
   for (const [at, word] of words.entries()) {
     const name = nameOf(word);
-    if (Object.hasOwn(OPENS, name) || Object.hasOwn(FOLDERS, name)) runner = name;
+    if ([OPENS, FOLDERS].some((known) => Object.hasOwn(known, name)) || TAKES_TESTS.test(name)) runner = name;
+    if (TAKES_TESTS.test(runner) && name !== runner && !valuesOf(runner).has(words[at - 1] ?? ""))
+      named.tests.push(word);
     if (!word.startsWith("-")) continue;
     const [, option = "", attached] = /^(--[\w-]+|-\w)(?:=?(.+))?$/s.exec(word) ?? [];
     const value = attached ?? words[at + 1];
@@ -174,6 +182,9 @@ function options(words: readonly string[], named: Named): void {
     }
   }
 }
+
+const valuesOf = (runner: string): ReadonlySet<string> =>
+  new Set((OPENS[runner] ?? "").split(" ").map((known) => known.replace(/:.*/, "")));
 
 function shell(words: readonly string[], { named, input }: { named: Named; input: string | undefined }): void {
   let takesText = false;
@@ -191,7 +202,7 @@ function shell(words: readonly string[], { named, input }: { named: Named; input
 }
 
 function interpreter(words: readonly string[], { named, program }: { named: Named; program: string }): void {
-  const valued = new Set((OPENS[program] ?? "").split(" "));
+  const valued = valuesOf(program);
   const plain: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
@@ -204,5 +215,6 @@ function interpreter(words: readonly string[], { named, program }: { named: Name
     else if (!word.startsWith("-") && !(plain.length === 0 && SUBCOMMAND[program]?.test(word) === true))
       plain.push(word);
   }
+  if (words.includes("--test")) named.tests.push(...plain);
   named.interpreted.push(...(words.includes("--test") ? plain : plain.slice(0, 1)));
 }

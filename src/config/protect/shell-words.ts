@@ -5,9 +5,14 @@ export type Step = { is: "words"; words: string[]; input?: string } | { is: "ope
 
 const SPACE = /[ \t\r]/;
 const MAX_CHARS = 200_000;
+/** Of commands within commands. */
+const MAX_NESTING = 8;
 
 /** `quotes`: whether a quoted text may go over lines; in what may be no shell text an apostrophe would hide the rest. */
-export function stepsOf(given: string, { quotes }: { quotes: "lines" | "line" }): Step[] {
+export function stepsOf(
+  given: string,
+  { quotes, nesting = 0 }: { quotes: "lines" | "line"; nesting?: number },
+): Step[] {
   const text = given.slice(0, MAX_CHARS).replaceAll(/\\\n/g, " ");
   const steps: Step[] = [];
   let words: string[] = [];
@@ -35,9 +40,11 @@ export function stepsOf(given: string, { quotes }: { quotes: "lines" | "line" })
       const inside = text.slice(at + 1, end);
       word = (word ?? "") + (char === '"' ? inside.replaceAll(/\\(["\\$`])/g, "$1") : inside);
       at = end;
-    } else if (char === "$" && text[at + 1] === "(") {
+    } else if (char === "$" && text[at + 1] === "(" && nesting < MAX_NESTING) {
       const end = closingBracket(text, at + 1);
-      steps.push({ is: "open" }, ...stepsOf(text.slice(at + 2, end), { quotes }), { is: "close" });
+      steps.push({ is: "open" }, ...stepsOf(text.slice(at + 2, end), { quotes, nesting: nesting + 1 }), {
+        is: "close",
+      });
       word = (word ?? "") + text.slice(at, end + 1);
       at = end;
     } else if (char === "#" && word === undefined) {

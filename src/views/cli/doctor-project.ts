@@ -28,7 +28,10 @@ export function startHere(env: Environment): string {
     if (!(error instanceof UsageError)) throw error;
   }
   const found = repository === undefined ? [] : detect(filesOf(repository)).found;
-  const usable = found.find((one) => missingFor(one, { repository: repository ?? "", env }) === undefined);
+  // Nothing weaker takes the place of tests that cannot be run.
+  const usable = found
+    .filter(({ purpose }) => purpose === found[0]?.purpose)
+    .find((one) => missingFor(one, { repository: repository ?? "", env }) === undefined);
   return startLine({ hasChecks: false, found: usable });
 }
 
