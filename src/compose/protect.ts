@@ -29,7 +29,12 @@ export function protectFor(
     return text === undefined ? [] : [{ folder, text }];
   });
   return detectProtect(
-    { names: new Set(readdirSync(workspace)), manifests, read: look, holds: (patterns) => holds(workspace, patterns) },
+    {
+      names: new Set(readdirSync(workspace)),
+      manifests,
+      read: look,
+      holds: (patterns, isOne = () => true) => holds(workspace, { patterns, isOne }),
+    },
     {
       commands: settings.checks.flatMap((check) =>
         "run" in check ? [check.run] : "metric" in check ? [check.metric.run] : [],
@@ -43,7 +48,10 @@ export function protectFor(
 }
 
 /** With more than can be looked at: yes, for what is named so is then protected. */
-function holds(workspace: string, patterns: readonly string[]): boolean {
+function holds(
+  workspace: string,
+  { patterns, isOne }: { patterns: readonly string[]; isOne: (path: string) => boolean },
+): boolean {
   const isMeant = globMatcher(patterns);
   const folders = [""];
   let seen = 0;
@@ -52,7 +60,7 @@ function holds(workspace: string, patterns: readonly string[]): boolean {
       if ((seen += 1) > MAX_ENTRIES) return true;
       const path = join(folder, entry.name);
       if (!entry.isDirectory()) {
-        if (isMeant(path)) return true;
+        if (isMeant(path) && isOne(path)) return true;
       } else if (!NOT_OURS.test(entry.name)) folders.push(path);
     }
   }

@@ -15,8 +15,8 @@ export interface Project {
   manifests: readonly { folder: string; text: string }[];
   /** A small text file; undefined when there is none. */
   read(path: string): string | undefined;
-  /** Whether one of the patterns (platform/glob.ts) means a file in it. */
-  holds(patterns: readonly string[]): boolean;
+  /** Whether one of the patterns (platform/glob.ts) means a file in it, of those that `isOne` takes. */
+  holds(patterns: readonly string[], isOne?: (path: string) => boolean): boolean;
 }
 
 export interface Judging {

@@ -15,7 +15,8 @@ function detected({ files = {}, ...asked }: Given) {
       /.\/package\.json$/.test(path) ? [{ folder: dirname(path), text: files[path] ?? "" }] : [],
     ),
     read: (path: string): string | undefined => files[path],
-    holds: (patterns: readonly string[]): boolean => Object.keys(files).some(globMatcher(patterns)),
+    holds: (patterns: readonly string[], isOne: (path: string) => boolean = () => true): boolean =>
+      Object.keys(files).filter(globMatcher(patterns)).some(isOne),
   };
   return detectProtect(project, {
     commands: [],
@@ -26,7 +27,7 @@ function detected({ files = {}, ...asked }: Given) {
     ...asked,
   });
 }
-const isTest = (path: string): boolean => globMatcher(detected({ files: { [path]: "" } }).tests)(path);
+const isTest = (path: string): boolean => globMatcher(detected({ files: { [path]: 'test("a", f)' } }).tests)(path);
 const isConfig = (path: string, given: Given = {}): boolean => globMatcher(detected(given).config)(path);
 
 describe("tests of the common layouts", () => {
@@ -82,7 +83,10 @@ describe("tests of the common layouts", () => {
 it("a name with a dash is a test's only where the base has such names", () => {
   const among = (files: Record<string, string>) => globMatcher(detected({ files }).tests);
   expect(["src/ab-test.js", "src/test-id.ts", "api-spec.ts"].filter(among({ "src/sum.test.js": "" }))).toEqual([]);
-  expect(among({ "lib/sum-test.js": "" })("src/ab-test.js")).toBe(true);
+  expect(among({ "src/ab-test.js": "export const isOn = /a/.test('b');" })("src/ab-test.js")).toBe(false);
+  for (const text of ['test("adds", () => {})', 'import test from "node:test";', "assert(1)", "it.each([1])('a', f)"])
+    expect(among({ "lib/sum-test.js": text })("src/ab-test.js")).toBe(true);
+  expect(among({ "lib/sum-test.js": 'test("a", f)' })("src/run-spec.ts")).toBe(false);
 });
 
 describe("configuration that judges", () => {

@@ -11,6 +11,7 @@ import {
   PROGRAMS,
   PYTHON_SECTIONS,
   PYTHON_SHADOWS,
+  TEST_TEXT,
   TESTS,
   TOOLS,
 } from "./layouts.ts";
@@ -26,13 +27,14 @@ export interface Asked {
 }
 
 export function detectProtect(project: Project, asked: Asked): ProtectSpec {
+  const isTestText = (path: string): boolean => TEST_TEXT.test(project.read(path) ?? "");
   const judging = whatJudges(asked.commands, project);
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
     tests: [
       ...TESTS,
-      ...DASHED_TESTS.filter((patterns) => project.holds(patterns)).flat(),
+      ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
       ...used.flatMap((tool) => tool.tests ?? []),
       ...judging.tests,
     ],

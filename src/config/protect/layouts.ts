@@ -11,6 +11,7 @@ export const TESTS: readonly string[] = [
   "**/{test,tests,__tests__,__snapshots__,__mocks__,__fixtures__,e2e,testdata,cassettes}",
   `**/*{.,_}{test,tests,spec,specs,test-d,e2e,cy}.${JS}`,
   "**/{test,tests}{.,_*.}{js,mjs,cjs,ts,mts,cts,py,sh,rb,rs,exs}",
+  "**/{test,tests}-*.{py,sh,rb,rs,exs}",
   // Jasmine; a folder `spec` or `specs` may also hold what a product is to be.
   `**/{spec,specs}/**/*spec.${JS}`,
   `**/specs/**/*.${JS}`,
@@ -28,11 +29,16 @@ export const TESTS: readonly string[] = [
   "t/**/*.t",
 ];
 
-/** Only where the base has such names: `src/ab-test.js` may as well be a product's, and node:test would take it. */
-export const DASHED_TESTS: readonly (readonly string[])[] = [
-  [`**/*-{test,tests,spec,specs,test-d,e2e,cy}.${JS}`],
-  ["**/{test,tests}-*.{js,mjs,cjs,ts,mts,cts,py,sh,rb,rs,exs}"],
+/** Only where the base has tests of such names: `src/ab-test.js` may as well be a product's, and node:test would take it. */
+export const DASHED_TESTS: readonly string[] = [
+  `**/*-{test,tests,test-d}.${JS}`,
+  `**/*-{spec,specs}.${JS}`,
+  `**/*-{e2e,cy}.${JS}`,
+  "**/{test,tests}-*.{js,mjs,cjs,ts,mts,cts}",
 ];
+/** What a test has and a product of the same name does not: cases with a name, a runner or its assertions. */
+export const TEST_TEXT =
+  /(?:^|[^.\w])(?:describe|it|test|suite|context)(?:\.\w+)*\s*\(\s*["'`]|["'](?:node:|bun:)?(?:test|vitest|assert|assert\/strict|chai|tape|ava|uvu|qunit|@jest\/globals|@playwright\/test)["']|(?:^|[^.\w])(?:describe|it|test)\.each\b|\bassert\b|\bprocess\.exit|\bexpect\s*\(|\b(?:unittest|pytest|minitest|ExUnit)\b/im;
 
 /** The base's are put back, what the base lacks is taken out. */
 export const CONFIG: readonly string[] = [
