@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { detectProtect } from "../config/protect/detect.ts";
+import { globMatcher } from "../platform/glob.ts";
 import type { Resolved } from "../config.ts";
 import type { ProtectSpec } from "../spec.ts";
 
@@ -9,6 +10,9 @@ import type { ProtectSpec } from "../spec.ts";
 const MAX_READ_BYTES = 1024 * 1024;
 /** Whose scripts are looked at. */
 const MAX_PACKAGES = 200;
+/** Of all folders, looked at by name. */
+const MAX_ENTRIES = 50_000;
+const NOT_OURS = /^(\.git|node_modules|\.venv|venv|target|vendor|__pycache__)$/;
 
 export function protectFor(
   settings: Resolved["settings"],
@@ -20,9 +24,17 @@ export function protectFor(
     return stats?.isFile() === true && stats.size <= MAX_READ_BYTES ? readFileSync(file, "utf8") : undefined;
   };
   const look = (name: string): string | undefined => attempt(() => read(name));
-  const manifests = workspaceFolders(look, workspace).flatMap((folder) => look(join(folder, "package.json")) ?? []);
+  const manifests = workspaceFolders(look, workspace).flatMap((folder) => {
+    const text = look(join(folder, "package.json"));
+    return text === undefined ? [] : [{ folder, text }];
+  });
   return detectProtect(
-    { names: new Set(readdirSync(workspace)), manifests, read: look },
+    {
+      names: new Set(readdirSync(workspace)),
+      manifests,
+      read: look,
+      holds: (patterns, isOne = () => true) => holds(workspace, { patterns, isOne }),
+    },
     {
       commands: settings.checks.flatMap((check) =>
         "run" in check ? [check.run] : "metric" in check ? [check.metric.run] : [],
@@ -33,6 +45,26 @@ export function protectFor(
       pathFolders: foldersOnPath(path, workspace),
     },
   );
+}
+
+/** With more than can be looked at: yes, for what is named so is then protected. */
+function holds(
+  workspace: string,
+  { patterns, isOne }: { patterns: readonly string[]; isOne: (path: string) => boolean },
+): boolean {
+  const isMeant = globMatcher(patterns);
+  const folders = [""];
+  let seen = 0;
+  for (const folder of folders) {
+    for (const entry of attempt(() => readdirSync(join(workspace, folder), { withFileTypes: true })) ?? []) {
+      if ((seen += 1) > MAX_ENTRIES) return true;
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) {
+        if (isMeant(path) && isOne(path)) return true;
+      } else if (!NOT_OURS.test(entry.name)) folders.push(path);
+    }
+  }
+  return false;
 }
 
 /** A name that is too long, a folder on the way that is a file: not there. */

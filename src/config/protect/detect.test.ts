@@ -1,5 +1,7 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { globMatcher } from "../../platform/glob.ts";
+import { mergedSections } from "../../workspace/protected-sections.ts";
 import { detectProtect, type Asked } from "./detect.ts";
 
 interface Given extends Partial<Asked> {
@@ -9,8 +11,12 @@ interface Given extends Partial<Asked> {
 function detected({ files = {}, ...asked }: Given) {
   const project = {
     names: new Set(Object.keys(files).map((path) => path.split("/")[0] ?? "")),
-    manifests: Object.keys(files).flatMap((path) => (/.\/package\.json$/.test(path) ? [files[path] ?? ""] : [])),
+    manifests: Object.keys(files).flatMap((path) =>
+      /.\/package\.json$/.test(path) ? [{ folder: dirname(path), text: files[path] ?? "" }] : [],
+    ),
     read: (path: string): string | undefined => files[path],
+    holds: (patterns: readonly string[], isOne: (path: string) => boolean = () => true): boolean =>
+      Object.keys(files).filter(globMatcher(patterns)).some(isOne),
   };
   return detectProtect(project, {
     commands: [],
@@ -21,7 +27,7 @@ function detected({ files = {}, ...asked }: Given) {
     ...asked,
   });
 }
-const isTest = (path: string): boolean => globMatcher(detected({}).tests)(path);
+const isTest = (path: string): boolean => globMatcher(detected({ files: { [path]: 'test("a", f)' } }).tests)(path);
 const isConfig = (path: string, given: Given = {}): boolean => globMatcher(detected(given).config)(path);
 
 describe("tests of the common layouts", () => {
@@ -45,13 +51,42 @@ describe("tests of the common layouts", () => {
     ["src/test/java/org/SumTest.java", "maven"],
     ["app/src/androidTest/X.kt", "gradle"],
     ["spec/models/user_spec.rb", "rspec"],
+    ["spec/sumSpec.js", "jasmine"],
+    ["spec/helpers/reporter.js", "jasmine"],
+    ["spec/factories/user.rb", "rspec"],
+    ["spec/fixtures/user.yml", "rspec"],
+    ["specs/sum.js", "mocha"],
+    ["src/__fixtures__/a.json", "jest"],
+    ["fixtures/a.json", "any"],
+    ["tests/fixtures/a.json", "any"],
+    ["golden/out.txt", "any"],
+    ["spec/cassettes/a.yml", "vcr"],
+    ["src/snapshots/a__b.snap", "insta"],
+    ["features/sum.feature", "cucumber"],
+    ["features/steps/sum.py", "behave"],
     ["Test/Sum.js", "case"],
   ])("%s (%s)", (path) => expect(isTest(path)).toBe(true));
 
-  it.each(["src/contest.ts", "latest.js", "src/attest/sum.py", "spec/openapi.yaml", "testing.md", "src/sum.go"])(
-    "are not %s",
-    (path) => expect(isTest(path)).toBe(false),
-  );
+  it.each([
+    "src/contest.ts",
+    "latest.js",
+    "src/attest/sum.py",
+    "spec/openapi.yaml",
+    "testing.md",
+    "src/sum.go",
+    "specs/001/tasks.md",
+    "src/features/cart.ts",
+    "src/fixtures.ts",
+  ])("are not %s", (path) => expect(isTest(path)).toBe(false));
+});
+
+it("a name with a dash is a test's only where the base has such names", () => {
+  const among = (files: Record<string, string>) => globMatcher(detected({ files }).tests);
+  expect(["src/ab-test.js", "src/test-id.ts", "api-spec.ts"].filter(among({ "src/sum.test.js": "" }))).toEqual([]);
+  expect(among({ "src/ab-test.js": "export const isOn = /a/.test('b');" })("src/ab-test.js")).toBe(false);
+  for (const text of ['test("adds", () => {})', 'import test from "node:test";', "assert(1)", "it.each([1])('a', f)"])
+    expect(among({ "lib/sum-test.js": text })("src/ab-test.js")).toBe(true);
+  expect(among({ "lib/sum-test.js": 'test("a", f)' })("src/run-spec.ts")).toBe(false);
 });
 
 describe("configuration that judges", () => {
@@ -83,10 +118,19 @@ describe("configuration that judges", () => {
     "packages/vitest/package.json",
   ])("is %s, whatever the checks", (path) => expect(isConfig(path)).toBe(true));
 
-  it.each(["vite.config.ts", "tsconfig.json", "eslint.config.js", "Makefile", "src/os.py", "vendor/x.go", "types.ts"])(
-    "is not %s without a check that uses it",
-    (path) => expect(isConfig(path)).toBe(false),
-  );
+  it.each([
+    "vite.config.ts",
+    "tsconfig.json",
+    "eslint.config.js",
+    "Makefile",
+    "src/os.py",
+    "vendor/x.go",
+    "types.ts",
+    "nx.json",
+    "mix.exs",
+    "tasks.py",
+    "gulpfile.js",
+  ])("is not %s without a check that uses it", (path) => expect(isConfig(path)).toBe(false));
 
   it.each<[string, string, Given]>([
     ["vite.config.ts", "npm test", { files: { "package.json": '{"scripts":{"test":"vitest run"}}' } }],
@@ -110,6 +154,17 @@ describe("configuration that judges", () => {
     ["lib/check-all.sh", "./all.sh", { files: { "all.sh": "set -e\n./lib/check-all.sh\n", "lib/check-all.sh": "x" } }],
     ["vendor/github.com/x/x.go", "go test ./...", { files: { "go.mod": "" } }],
     ["docs/rules.md", "true", { protect: ["docs/"] }],
+    ["nx.json", "npx nx test", {}],
+    ["apps/a/project.json", "npx nx test", {}],
+    ["turbo.json", "npm test", { files: { "package.json": '{"scripts":{"test":"turbo run test"}}' } }],
+    ["angular.json", "ng test", {}],
+    ["gulpfile.mjs", "npx gulp test", {}],
+    ["Gruntfile.js", "grunt", {}],
+    ["tasks.py", "inv test", {}],
+    ["mix.exs", "mix test", {}],
+    [".pre-commit-config.yaml", "pre-commit run -a", {}],
+    ["features/environment.py", "behave", {}],
+    ["cucumber.js", "npx cucumber-js", {}],
     ["bin/node", "npm test", { pathFolders: ["bin"] }],
   ])("is %s for the check %s", (path, command, given) => {
     expect(isConfig(path, { ...given, commands: [command] })).toBe(true);
@@ -130,6 +185,22 @@ it("protects scripts and runner keys, and sections of Python's and Cargo's files
   );
   expect(Object.values(keys).flat()).toEqual(expect.arrayContaining(["tool.pytest*", "tool.ruff*", "test"]));
   expect(detected({}).keys["**/package.json"]).not.toContain("eslintConfig");
+});
+
+it("keeps Cargo's tests on, and leaves dependencies and binaries to the agent", () => {
+  const base = '[package]\nname = "a"\n\n[lib]\npath = "src/lib.rs"\n\n[dependencies]\n';
+  const patterns = detected({}).keys["**/Cargo.toml"] ?? [];
+  const merged = (theirs: string) => mergedSections(theirs, base, { patterns, syntax: "toml" }).is;
+  expect(merged(base.replace("[lib]", "autotests = false\n[lib]"))).toBe("base");
+  expect(merged(base.replace("[lib]", "[lib]\ntest = false"))).toBe("base");
+  expect(merged(base.replace("[lib]", "[lib]\nharness = false"))).toBe("base");
+  expect(merged(`${base}\n[[bin]]\nname = "b"\ntest = false\n`)).toBe("base");
+  expect(merged(`${base}\n[[test]]\nname = "b"\n`)).toBe("base");
+  expect(merged(`${base}serde = "1"\n\n[[bin]]\nname = "b"\n`)).toBe("same");
+});
+
+it("keeps the scripts of composer.json", () => {
+  expect(detected({}).keys["**/composer.json"]).toEqual(["scripts"]);
 });
 
 it("leaves out what a person says", () => {

@@ -5,11 +5,13 @@ import { whatJudges, type Project } from "./commands.ts";
 import {
   CARGO_SECTIONS,
   CONFIG,
+  DASHED_TESTS,
   MANIFEST_KEYS,
   NODE_SHADOWS,
   PROGRAMS,
   PYTHON_SECTIONS,
   PYTHON_SHADOWS,
+  TEST_TEXT,
   TESTS,
   TOOLS,
 } from "./layouts.ts";
@@ -25,11 +27,17 @@ export interface Asked {
 }
 
 export function detectProtect(project: Project, asked: Asked): ProtectSpec {
+  const isTestText = (path: string): boolean => TEST_TEXT.test(project.read(path) ?? "");
   const judging = whatJudges(asked.commands, project);
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
-    tests: [...TESTS],
+    tests: [
+      ...TESTS,
+      ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
+      ...used.flatMap((tool) => tool.tests ?? []),
+      ...judging.tests,
+    ],
     config: [
       ...CONFIG,
       ...used.flatMap(({ files }) => files),
@@ -41,6 +49,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     keys: {
       "**/package.json": [...MANIFEST_KEYS, ...used.flatMap((tool) => tool.keys ?? [])],
       "**/deno.json": ["tasks", "test"],
+      "**/composer.json": ["scripts"],
       "**/{pyproject.toml,setup.cfg}": sections,
       "**/Cargo.toml": [...CARGO_SECTIONS],
     },

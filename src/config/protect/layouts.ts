@@ -8,19 +8,37 @@ const JS = "{js,jsx,mjs,cjs,ts,tsx,mts,cts,vue,svelte}";
 /** The base's are put back; new ones stay. */
 export const TESTS: readonly string[] = [
   // vitest, jest, mocha, node:test, playwright; pytest, unittest; cargo; Maven and Gradle have src/test.
-  "**/{test,tests,__tests__,__snapshots__,__mocks__,e2e,testdata}",
-  `**/*{.,-,_}{test,tests,spec,specs,test-d,e2e,cy}.${JS}`,
-  "**/{test,tests}{.,-*.,_*.}{js,mjs,cjs,ts,mts,cts,py,sh,rb,rs,exs}",
+  "**/{test,tests,__tests__,__snapshots__,__mocks__,__fixtures__,e2e,testdata,cassettes}",
+  `**/*{.,_}{test,tests,spec,specs,test-d,e2e,cy}.${JS}`,
+  "**/{test,tests}{.,_*.}{js,mjs,cjs,ts,mts,cts,py,sh,rb,rs,exs}",
+  "**/{test,tests}-*.{py,sh,rb,rs,exs}",
+  // Jasmine; a folder `spec` or `specs` may also hold what a product is to be.
+  `**/{spec,specs}/**/*spec.${JS}`,
+  `**/specs/**/*.${JS}`,
+  "**/spec/{support,helpers,fixtures,factories}",
+  "{fixtures,golden}",
+  "**/*.snap",
   "**/*_test.{py,go,rb,exs,dart,c,cc,cpp,sh,lua}",
   "**/*_{spec,steps}.{rb,lua}",
   "**/*.{bats,feature}",
   "**/src/{androidTest,integrationTest,testFixtures,it}",
   "**/cypress/{integration,component,fixtures,support}",
   "**/{spec,rails}_helper.rb",
-  "**/spec/support",
+  "**/features/{steps,step_definitions,support}",
   "**/*.{Test,Tests,UnitTests,IntegrationTests}",
   "t/**/*.t",
 ];
+
+/** Only where the base has tests of such names: `src/ab-test.js` may as well be a product's, and node:test would take it. */
+export const DASHED_TESTS: readonly string[] = [
+  `**/*-{test,tests,test-d}.${JS}`,
+  `**/*-{spec,specs}.${JS}`,
+  `**/*-{e2e,cy}.${JS}`,
+  "**/{test,tests}-*.{js,mjs,cjs,ts,mts,cts}",
+];
+/** What a test has and a product of the same name does not: cases with a name, a runner or its assertions. */
+export const TEST_TEXT =
+  /(?:^|[^.\w])(?:describe|it|test|suite|context)(?:\.\w+)*\s*\(\s*["'`]|["'](?:node:|bun:)?(?:test|vitest|assert|assert\/strict|chai|tape|ava|uvu|qunit|@jest\/globals|@playwright\/test)["']|(?:^|[^.\w])(?:describe|it|test)\.each\b|\bassert\b|\bprocess\.exit|\bexpect\s*\(|\b(?:unittest|pytest|minitest|ExUnit)\b/im;
 
 /** The base's are put back, what the base lacks is taken out. */
 export const CONFIG: readonly string[] = [
@@ -29,7 +47,9 @@ export const CONFIG: readonly string[] = [
   `**/setupTests.${JS}`,
   "**/.{mocha,nyc,c8,tap}rc{,.*}",
   "**/mocha.opts",
-  "**/jasmine.json",
+  "**/{,.}jasmine.{json,js,mjs,cjs}",
+  "**/cucumber.{js,cjs,mjs,json,yml,yaml}",
+  "**/features/environment.py",
   "**/.npmrc",
   "**/.yarnrc{,.*}",
   "**/{.pnpmfile,pnpmfile}.{js,cjs,mjs}",
@@ -76,6 +96,8 @@ export const CONFIG: readonly string[] = [
 export interface Tool {
   word: RegExp;
   files: readonly string[];
+  /** Tests under names that only this tool gives them. */
+  tests?: readonly string[];
   /** Keys of package.json. */
   keys?: readonly string[];
   /** Sections of pyproject.toml; `*` ends a beginning. */
@@ -93,6 +115,15 @@ export const TOOLS: readonly Tool[] = [
   { word: /\bjust\b/, files: ["**/{.,}justfile"] },
   { word: /\btask\b/, files: ["**/Taskfile{,.dist}.{yml,yaml}"] },
   { word: /\brake\b/, files: ["**/Rakefile{,.rb}", "**/*.rake"] },
+  { word: /\bnx\b/, files: ["**/{nx,project,workspace}.json"] },
+  { word: /\bturbo\b/, files: ["**/turbo.{json,jsonc}"] },
+  { word: /\bng\s/, files: ["**/angular.json"] },
+  { word: /\bgulp\b/, files: ["**/gulpfile{,.*}"] },
+  { word: /\bgrunt\b/, files: ["**/Gruntfile{,.*}"] },
+  { word: /\b(invoke|inv)\s/, files: ["**/tasks.py", "**/{.,}invoke.{yaml,yml,json,py}", "tasks/**/*.py"] },
+  { word: /\bmix\s/, files: ["**/mix.exs", "**/.formatter.exs"] },
+  { word: /\bpre-commit\b/, files: ["**/.pre-commit-config.{yaml,yml}"] },
+  { word: /\b(behave|cucumber|cucumber-js)\b/, files: ["**/{.,}behaverc", "**/behave.ini"], tests: ["**/features"] },
   { word: /\bctest\b/, files: ["**/CTestConfig.cmake"] },
   { word: /\b(tsc|vue-tsc|tsgo|tsd)\b/, files: ["**/{tsconfig,jsconfig}{,.*,-*}.json"] },
   {
@@ -146,8 +177,18 @@ export const PYTHON_SECTIONS: readonly string[] = [
   "project.entry-points.pytest*",
   "tool.poetry.plugins.pytest*",
 ];
-/** Of Cargo.toml. */
-export const CARGO_SECTIONS: readonly string[] = ["test", "profile.test*", "target.*.runner"];
+/** Of Cargo.toml. A key of a section means the whole file when it is said anew: what else the section has is the product's. */
+export const CARGO_SECTIONS: readonly string[] = [
+  "test",
+  "profile.test*",
+  "target.*.runner",
+  "package.autotests",
+  "lib.test",
+  "lib.doctest",
+  "lib.harness",
+  "bin.test",
+  "bin.harness",
+];
 
 /** What Python finds before its own and the runner's modules when it lies at the top, or beside the tests. */
 export const PYTHON_SHADOWS: readonly string[] = (

@@ -85,6 +85,8 @@ describe("a check in pawl.yaml", () => {
     ["nothing it could be", { nme: "x" }, /must be a command, or have one of: run, requires, guard, judge, metric/],
     ["a kind misspelt", { requres: "a.md" }, /has no key requres; did you mean requires\?/],
     ["two kinds", { run: "true", judge: "x" }, /must be one kind of check, not run and judge/],
+    ["a name alone", "tests=", /--check must have a command behind its name, as in tests=npm test, not "tests="/],
+    ["a name and spaces", " tests=  ", /must have a command behind its name/],
     ["a number", 5, /must be a command/],
     ["an unknown key", { judge: "x", score: 1 }, /has an unknown key score/],
     ["an unknown condition", { requires: { file: "a", word: 5 } }, /requires has an unknown key word/],

@@ -5,7 +5,7 @@ import { stepsOf } from "../../platform/json-path.ts";
 import { guardRuleSchema, type GuardRule } from "../../spec.ts";
 import { nearest } from "../nearest.ts";
 import { count, duration } from "../units.ts";
-import { check, insideFile, listOf, text, weight } from "./kinds.ts";
+import { check, checkText, insideFile, listOf, text, weight } from "./kinds.ts";
 
 const yesNo = z.boolean("must be true or false");
 const number = z.number("must be a number");
@@ -165,6 +165,7 @@ export type CheckGiven = z.input<typeof anyCheck>;
 function whatIsWrong(given: unknown): string {
   const kinds = Object.keys(KINDS);
   const says = `must be a command, or have one of: ${kinds.join(", ")}`;
+  if (typeof given === "string" && given.trim() !== "") return firstIssue(checkText, given) ?? says;
   if (typeof given !== "object" || given === null || Array.isArray(given)) return says;
   const [kind, other] = kinds.filter((name) => Object.hasOwn(given, name));
   if (kind === undefined) {

@@ -66,10 +66,16 @@ export const hook = z.strictObject({
 /** Share of a check where verdicts are weighed. */
 export const weight = z.number("must be a number above 0").positive("must be a number above 0");
 
+/** A check that is one text. `A=` sets a variable, as in a shell: a name of a check is written in small letters. */
+export const checkText = text.refine(
+  (given) => !/^(?=.*[a-z])[A-Za-z][\w.-]*=$/.test(given),
+  "must have a command behind its name, as in tests=npm test",
+);
+
 /** `npm test`, `tests=npm test`, or with everything said. */
 export const check = z.union(
   [
-    text.transform((given) => {
+    checkText.transform((given) => {
       const named = /^([A-Za-z][\w.-]*)=(?!=)\s*(\S[^]*)$/.exec(given);
       // `A=1 npm test` sets a variable; a name of a check is written in small letters.
       const isName = named !== null && /[a-z]/.test(named[1] ?? "");

@@ -7,11 +7,32 @@ import { configDir } from "../../platform/paths.ts";
 import { inspectRepository } from "../../workspace/inspect.ts";
 import type { Finding } from "./doctor-checks.ts";
 import { counted } from "./format.ts";
+import { missingFor } from "./init/available.ts";
+import { detect } from "./init/detect.ts";
+import { filesOf } from "./init/files.ts";
+import { startLine } from "./init/next-steps.ts";
 import { repositoriesOf } from "./run-id.ts";
 
 export async function projectFindings(env: Environment): Promise<Finding[]> {
   const [repository] = repositoriesOf(process.cwd());
   return [await repositoryFinding(repository, env), settingsFinding(repository, env)];
+}
+
+/** How a run would be started here: with the checks of the settings, else with what the repository has. */
+export function startHere(env: Environment): string {
+  const [repository] = repositoriesOf(process.cwd());
+  try {
+    const { settings } = resolveSettings({ env, repository, userDir: configDir(env) });
+    if (settings.checks.length > 0) return startLine({ hasChecks: true, found: undefined });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+  }
+  const found = repository === undefined ? [] : detect(filesOf(repository)).found;
+  // Nothing weaker takes the place of tests that cannot be run.
+  const usable = found
+    .filter(({ purpose }) => purpose === found[0]?.purpose)
+    .find((one) => missingFor(one, { repository: repository ?? "", env }) === undefined);
+  return startLine({ hasChecks: false, found: usable });
 }
 
 async function repositoryFinding(repository: string | undefined, env: Environment): Promise<Finding> {
@@ -50,7 +71,7 @@ function settingsFinding(repository: string | undefined, env: Environment): Find
     const files = new Set(Object.values(origins).flatMap(({ from, where }) => (from === "default" ? [] : [where])));
     const said = files.size === 0 ? "defaults" : [...files].join(", ");
     if (settings.checks.length > 0) return { name, is: "ok", says: said };
-    return { name, is: "ok", says: `${said}; no check yet: pawl init, or --check "npm test"` };
+    return { name, is: "ok", says: `${said}; no check yet: pawl init, or --check COMMAND` };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { name, is: "fail", says: error.message, fix: error.hint ?? "pawl config show --origin" };

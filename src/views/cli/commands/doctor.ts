@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { EXIT } from "../../../errors.ts";
 import { EXAMINATIONS, type Finding } from "../doctor-checks.ts";
+import { startHere } from "../doctor-project.ts";
 import { oneLine } from "../../plain.ts";
 import { counted } from "../format.ts";
 import { print, printJson } from "../output.ts";
@@ -47,9 +48,7 @@ function report(findings: readonly Finding[]): string {
   ]);
   const failed = findings.filter(({ is }) => is === "fail").length;
   const last =
-    failed === 0
-      ? 'ready: pawl run "your goal" --check "npm test"'
-      : `${counted(failed, "thing")} to put right before pawl can work`;
+    failed === 0 ? `ready: ${startHere(process.env)}` : `${counted(failed, "thing")} to put right before pawl can work`;
   return [...lines, "", last].join("\n");
 }
 

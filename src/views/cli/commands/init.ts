@@ -1,5 +1,5 @@
 /** `pawl init`: looks at the repository, asks at most two questions, writes a commented `pawl.yaml`. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
@@ -8,11 +8,12 @@ import { EXIT, UsageError } from "../../../errors.ts";
 import { writeDurably } from "../../../platform/files.ts";
 import { configFile, type Chosen } from "../init/config-file.ts";
 import { missingFor } from "../init/available.ts";
-import { checkName, commandLine, detect, type Files, type Found } from "../init/detect.ts";
+import { checkName, commandLine, detect, type Found } from "../init/detect.ts";
+import { filesOf } from "../init/files.ts";
+import { nextSteps } from "../init/next-steps.ts";
 import { note, print } from "../output.ts";
 import { repositoriesOf } from "../run-id.ts";
 
-const MAX_FILE_BYTES = 1024 * 1024;
 const FILE_MODE = 0o644;
 
 interface Options {
@@ -53,22 +54,6 @@ async function init(options: Options): Promise<void> {
   const chosen: Chosen = { ...asked, setups, needsSetup };
   writeDurably(path, configFile(chosen), FILE_MODE);
   tell(path, chosen);
-}
-
-function filesOf(folder: string): Files {
-  return {
-    names: new Set(readdirSync(folder)),
-    read(path) {
-      const stats = statSync(join(folder, path), { throwIfNoEntry: false });
-      return stats?.isFile() === true && stats.size <= MAX_FILE_BYTES
-        ? readFileSync(join(folder, path), "utf8")
-        : undefined;
-    },
-    within(path) {
-      const inside = join(folder, path);
-      return statSync(inside, { throwIfNoEntry: false })?.isDirectory() === true ? filesOf(inside) : undefined;
-    },
-  };
 }
 
 type Looked = Found & { missing?: string };
@@ -127,10 +112,7 @@ function tell(path: string, { checks, others, setups, needsSetup }: Chosen): voi
   for (const one of others)
     if (one.missing !== undefined) note(`left out, for ${one.missing} is not here: ${commandLine(one)}`);
   if (needsSetup) note(`dependencies are not here: made by ${setups.map(commandLine).join(" && ")}`);
-  note(`Next
-  pawl check                                            # does it judge what is here now?
-  git add ${PROJECT_FILE} && git commit -m "Settings for pawl"   # a run starts from a clean tree
-  pawl run "your goal"`);
+  note(nextSteps({ hasChecks: checks.length > 0 }));
 }
 
 const EXAMPLES = `

@@ -22,8 +22,7 @@ export function configFile({ checks, model, others, setups, needsSetup }: Chosen
 # values and where they come from: pawl config show --origin
 
 # When it is done: commands that pawl runs itself, each must exit 0.
-# Try them on the tree as it is: pawl check
-${checksOf(checks, others)}
+${checks.length === 0 ? "" : "# Try them on the tree as it is: pawl check\n"}${checksOf(checks, others)}
 ${setupOf(setups, needsSetup)}
 # A run ends, and can be resumed, when one of these is reached.
 max-iterations: 20

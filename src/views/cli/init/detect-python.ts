@@ -41,7 +41,7 @@ export function fromPython(files: Files): Found[] {
     if (has("manage.py")) return { command: `${tools.python} manage.py test` };
     if (/^\[(testenv|tox)\b/m.test(said) || mentions("tool.tox")) return tools.program("tox");
     if (has("noxfile.py")) return tools.program("nox");
-    return has("tests", "test") ? { command: `${tools.python} -m unittest discover` } : undefined;
+    return unconfigured(files, tools);
   })();
   const types = ((): Pick<Found, "command" | "needs"> | undefined => {
     if (mentions("mypy") || has("mypy.ini", ".mypy.ini")) return tools.module("mypy", " .");
@@ -55,6 +55,44 @@ export function fromPython(files: Files): Found[] {
     ...(tests === undefined ? [] : [found("tests", tests)]),
     ...(types === undefined ? [] : [found("types", types)]),
     ...(lint === undefined ? [] : [found("lint", lint)]),
+  ];
+}
+
+const TEST_FOLDERS = ["tests", "test"];
+/** Folders below those of the tests that are looked at. */
+const MAX_DEPTH = 3;
+
+/** Nothing says which runner it is: the tests themselves do. Pytest's are found by nothing else. */
+function unconfigured(files: Files, tools: Tools): Pick<Found, "command" | "needs"> | undefined {
+  const folders = TEST_FOLDERS.flatMap((folder) => {
+    const inside = files.within(folder);
+    return inside === undefined ? [] : [{ folder, inside }];
+  });
+  const [own, ...below] = [testTexts(files, 0), ...folders.map(({ inside }) => testTexts(inside, MAX_DEPTH))];
+  const texts = [...(own ?? []), ...below.flat()];
+  const imports = (module: string): boolean =>
+    texts.some((text) => new RegExp(String.raw`^\s*(?:import|from)\s+${module}\b`, "m").test(text));
+  if (texts.length === 0) return undefined;
+  if (imports("pytest") || !imports("unittest")) {
+    const found = tools.module("pytest");
+    return { needs: ["pytest"], ...found };
+  }
+  // From the top only packages are looked into.
+  const plain = folders.find(({ inside }, at) => !inside.names.has("__init__.py") && (below[at] ?? []).length > 0);
+  const start = plain === undefined || (own ?? []).length > 0 ? "" : ` -s ${plain.folder}`;
+  return { command: `${tools.python} -m unittest discover${start}` };
+}
+
+function testTexts({ names, read, within }: Files, depth: number): string[] {
+  const own = [...names].filter((name) => /^test.*\.py$|_test\.py$/.test(name)).flatMap((name) => read(name) ?? []);
+  if (depth === 0) return own;
+  const folders = [...names].filter((name) => !/^[._]|\./.test(name));
+  return [
+    ...own,
+    ...folders.flatMap((name) => {
+      const inside = within(name);
+      return inside === undefined ? [] : testTexts(inside, depth - 1);
+    }),
   ];
 }
 

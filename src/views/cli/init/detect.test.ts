@@ -69,10 +69,27 @@ describe("commands found in a repository", () => {
       "tests: python3 manage.py test",
       "lint: python3 -m flake8",
     ]);
-    expect(found({ "pyproject.toml": "", "poetry.lock": "", tests: "" })).toEqual([
+    const unittest = { "tests/__init__.py": "", "tests/unit/test_a.py": "import unittest\n" };
+    expect(found({ "pyproject.toml": "", "poetry.lock": "", ...unittest })).toEqual([
       "tests: poetry run python -m unittest discover",
     ]);
     expect(found({ "setup.py": "" })).toEqual([]);
+  });
+
+  it("of Python: what its tests import tells the runner, where nothing else does", () => {
+    const withTest = (text: string): Tree => ({ "setup.py": "", "tests/test_a.py": text });
+    expect(found(withTest("from unittest import TestCase\n"))).toEqual([
+      "tests: python3 -m unittest discover -s tests",
+    ]);
+    expect(found({ "setup.py": "", "test_a.py": "import unittest\n" })).toEqual([
+      "tests: python3 -m unittest discover",
+    ]);
+    expect(looked(withTest("def test_a(): pass\n")).found).toMatchObject([
+      { command: "python3 -m pytest", needs: ["python3:pytest"] },
+    ]);
+    expect(found(withTest("import unittest\nimport pytest\n"))).toEqual(["tests: python3 -m pytest"]);
+    expect(looked({ ...withTest("def test_a(): pass\n"), "uv.lock": "" }).found[0]?.needs).toEqual(["pytest"]);
+    expect(found({ "setup.py": "", "tests/data.txt": "" })).toEqual([]);
   });
 
   it("of Go, Rust and Java", () => {

@@ -92,7 +92,7 @@ export function commandLine({ command, folder }: Pick<Found, "command" | "folder
   return folder === undefined ? command : `cd ${shellWord(folder)} && ${command}`;
 }
 
-const shellWord = (word: string): string =>
+export const shellWord = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** What a check of it is called. */
