@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./test/support/slow-first.ts";
 
 /** Where `scripts/test.sh` wants the counts. */
 const report = process.env["PAWL_TEST_REPORT"];
@@ -9,6 +10,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: ["test/support/seeded.ts"],
+    sequence: { sequencer: SlowFirst },
     pool: "forks",
     // Most of a test here waits for programs: three keep two cores busy.
     maxWorkers: 3,
