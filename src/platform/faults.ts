@@ -20,6 +20,9 @@ function parse(text: string | undefined): Fault | undefined {
   return { point: match[1] as FaultPoint, at: Number(match[2]), how: match[3] as string };
 }
 
+/** Whether the planned fault has come; it may be one that is got over. */
+export const faultMet = (): boolean => planned !== undefined && seen >= planned.at;
+
 /** Throws an errno error, kills this process, or returns. Call it right before the effect. */
 export function fault(point: FaultPoint): void {
   if (planned === undefined || planned.point !== point) return;
