@@ -151,11 +151,11 @@ describe("told as it is", () => {
     expect(said[0]).toMatch(
       `the branch "mine" was deleted while the run worked; it was at ${oid}; that commit is kept`,
     );
-    const git = join(place.repository.path, ".git");
+    // The hand-over of the first iteration may still be under way when it is deleted.
     expect(result.of("run-end")[0]?.outcome).toEqual({
       is: "needs-human",
       rule: "hand-over-refused",
-      reason: `${git} was deleted; the work is kept as salvage/conflict-2`,
+      reason: expect.stringMatching(/\.git was deleted; the work is kept as salvage\/conflict-\d$/),
     });
   });
 
