@@ -5,7 +5,7 @@
  */
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { globs } from "../platform/globs.ts";
+import { globMatcher, spelledOut } from "../platform/glob.ts";
 import { LOCKFILES } from "../verdict-defaults.ts";
 import type { Lane } from "./lane.ts";
 import { isWithin } from "./user-git.ts";
@@ -21,7 +21,7 @@ export interface OwnFolders {
 }
 
 const NOTHING: OwnFolders = { folders: [], lockfiles: [] };
-const isLockfile = globs(LOCKFILES);
+const isLockfile = globMatcher(LOCKFILES.map(spelledOut));
 
 /** Remembers the last one: a tree is checked by several checks in a row. */
 export function ownFoldersOf(lane: Lane): (tree: string) => Promise<OwnFolders> {

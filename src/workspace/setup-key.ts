@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { globs } from "../platform/globs.ts";
+import { globMatcher, spelledOut } from "../platform/glob.ts";
 import type { SetupSpec } from "../spec.ts";
 import type { Lane } from "./lane.ts";
 import { shown, type RawPath } from "./scan.ts";
@@ -36,7 +36,7 @@ interface About {
 
 /** Remembers the last tree: most changes touch none of the files. */
 export function keysOf(lane: Lane, { spec, environment, seenAt }: About): (tree: string) => Promise<Asked> {
-  const isKey = globs(spec.keys);
+  const isKey = globMatcher(spec.keys.map(spelledOut));
   const { base } = lane.prepared;
   const own = Object.keys(environment)
     .filter((name) => !NOT_ITS_OWN.test(name))
