@@ -125,14 +125,27 @@ export function openUp(path: Buffer, kept: readonly Buffer[]): void {
     if (entry.isDirectory()) openUp(below(path, entry.name), kept);
 }
 
-/** Also what is in folders that nobody may write or enter (module caches are made so), and names that are no text. */
+/**
+ * Also what is in folders that nobody may write or enter (module caches are made so), and names that are no text.
+ * What goes meanwhile is fine: an `fs.rm` that failed may still have removals under way.
+ */
 function removeWhole(path: Buffer, stats: Stats): void {
-  if (!stats.isDirectory()) return unlinkSync(path);
-  if ((stats.mode & constants.S_IRWXU) !== constants.S_IRWXU) chmodSync(path, constants.S_IRWXU);
-  for (const entry of readdirSync(path, { withFileTypes: true, encoding: "buffer" })) {
-    const child = below(path, entry.name);
-    if (entry.isDirectory()) removeWhole(child, lstatSync(child));
-    else unlinkSync(child);
+  if (!stats.isDirectory()) return unlessGone(() => unlinkSync(path));
+  unlessGone(() => {
+    if ((stats.mode & constants.S_IRWXU) !== constants.S_IRWXU) chmodSync(path, constants.S_IRWXU);
+    for (const name of readdirSync(path, { encoding: "buffer" })) {
+      const child = below(path, name);
+      const found = lstatSync(child, { throwIfNoEntry: false });
+      if (found !== undefined) removeWhole(child, found);
+    }
+    rmdirSync(path);
+  });
+}
+
+function unlessGone(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  rmdirSync(path);
 }
