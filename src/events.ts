@@ -4,30 +4,14 @@
  * bounded excerpt. Authors are checked strictly; readers skip types they do not know.
  */
 import { z } from "zod";
+import { blob, count, ms, oid, usageSchema } from "./events/values.ts";
+import { verdictSchema } from "./events/verdict.ts";
 import { hookEventSchema, limitsSchema, MAX_TASK_CHARS, runSpecSchema } from "./spec.ts";
 
+export { usageSchema, type Usage } from "./events/values.ts";
+export { verdictSchema, type Evidence, type Failure, type Verdict } from "./events/verdict.ts";
+
 export const FACT_VERSION = 1;
-
-const count = z.int().nonnegative();
-const ms = z.number().nonnegative();
-/** sha-256 of a blob, hex. */
-const blob = z.string().regex(/^[0-9a-f]{64}$/);
-/** A git object name. */
-const oid = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
-
-export const usageSchema = z.strictObject({
-  requests: count,
-  toolCalls: count,
-  inputTokens: count,
-  outputTokens: count,
-  cacheReadTokens: count,
-  cacheWriteTokens: count,
-  /** null: nobody knows; never treated as 0. */
-  usd: z.number().nonnegative().nullable(),
-  /** Computed from list prices or a cut stream instead of reported by the agent. */
-  estimated: z.boolean(),
-});
-export type Usage = z.infer<typeof usageSchema>;
 
 export const turnOutcomeSchema = z.discriminatedUnion("is", [
   z.strictObject({ is: z.literal("done") }),
@@ -51,75 +35,6 @@ export const turnOutcomeSchema = z.discriminatedUnion("is", [
   }),
 ]);
 export type TurnOutcome = z.infer<typeof turnOutcomeSchema>;
-
-const failureSchema = z.strictObject({
-  /** Stable across runs: test id or normalised line. */
-  fingerprint: z.string(),
-  /** For people and prompts, bounded. */
-  message: z.string(),
-  /** Where, relative to the tree. */
-  file: z.string().optional(),
-  line: count.optional(),
-  expected: z.string().optional(),
-  actual: z.string().optional(),
-  /** The first frames that lie in the tree, bounded. */
-  frames: z.array(z.string()).optional(),
-});
-export type Failure = z.infer<typeof failureSchema>;
-
-const evidenceSchema = z.strictObject({
-  tree: oid,
-  command: z.string(),
-  exitCode: z.int().nullable(),
-  signal: z.string().nullable(),
-  durationMs: ms,
-  log: blob.nullable(),
-  logBytes: count,
-  isolation: z.string(),
-  suspicions: z.array(z.string()),
-  /** Of a runner's report; null where there is none, so that only the exit code speaks. `ids`: blob, JSON by test id. */
-  tests: z.strictObject({ ids: blob, passed: count, failed: count, skipped: count }).nullable().optional(),
-  /** Tests of the base that are not there any more, in files that the change may touch. */
-  testsChanged: z.array(z.string()).optional(),
-  /** How often it was run for this verdict, where more than once. */
-  runs: count.optional(),
-  /** Tests whose failures were not counted: quarantined by a person. */
-  quarantined: z.array(z.string()).optional(),
-  /** A test that must fail was planted: whether the check saw it; `none` where it says nothing about this check. */
-  control: z.enum(["seen", "not-seen", "none"]).optional(),
-  /** What a model that judged cost. */
-  usage: usageSchema.optional(),
-  /** What a metric measured. */
-  value: z.number().optional(),
-});
-export type Evidence = z.infer<typeof evidenceSchema>;
-
-export const verdictSchema = z.discriminatedUnion("is", [
-  z.strictObject({ is: z.literal("pass"), evidence: evidenceSchema, score: z.number().optional() }),
-  z.strictObject({
-    is: z.literal("fail"),
-    evidence: evidenceSchema,
-    failures: z.tuple([failureSchema], failureSchema),
-    /** Tail of the log for the next prompt, bounded. */
-    excerpt: z.string(),
-    score: z.number().optional(),
-  }),
-  z.strictObject({
-    is: z.literal("flaky"),
-    evidence: evidenceSchema,
-    failures: z.tuple([failureSchema], failureSchema),
-    runs: count,
-  }),
-  z.strictObject({
-    is: z.literal("unverifiable"),
-    reason: z.string(),
-    retryAfterMs: ms.optional(),
-    /** What a model cost that came to no judgement. */
-    usage: usageSchema.optional(),
-  }),
-  z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
-]);
-export type Verdict = z.infer<typeof verdictSchema>;
 
 const outcomeSchema = z.strictObject({
   is: z.enum(["verified", "claimed", "exhausted", "stuck", "needs-human", "stopped", "failed"]),

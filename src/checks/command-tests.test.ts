@@ -111,7 +111,7 @@ it("tells one reason why nothing is built from another", async () => {
   const notBuilt = 'echo "error: could not compile \\`sums\\` (lib test) due to 1 previous error"; exit 101';
   const why = async (words: string) => fingerprints(await judge(`echo '${words}'; ${notBuilt}`));
   const [first, second] = [await why("error: linking with cc failed"), await why("error: no memory")];
-  expect([first[0], second[0]]).toEqual(["test:sums", "test:sums"]);
+  expect([first[0], second[0]]).toEqual(["test:crate sums", "test:crate sums"]);
   expect(first).not.toEqual(second);
 });
 

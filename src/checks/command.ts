@@ -14,12 +14,15 @@ import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
+import { isOneRunner } from "./one-runner.ts";
+import { asBroken, leftEarly } from "./report/begun.ts";
+import { isCrate } from "./report/cargo.ts";
 import { saysNoTests } from "./report/counts.ts";
 import { diagnosticsIn } from "./report/diagnostics.ts";
 import { linesOf } from "./report/lines.ts";
 import type { Places } from "./report/places.ts";
 import { printedReport } from "./report/printed.ts";
-import { countsOf, merged, type TestReport } from "./report/report.ts";
+import { countsOf, merged, reportOf, type TestReport } from "./report/report.ts";
 import { writtenReport } from "./report/written.ts";
 import { askRunners, type ReportPlace } from "./runners/ask.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
@@ -83,9 +86,14 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
       const places = { roots: rootsOf(tree.path, fence?.at) };
       const isWhole = record.outputBytes <= MAX_TAIL_BYTES;
       const output = isWhole ? tail.text() : tail.text().slice(-MAX_SEARCHED_CHARS);
-      const written = (await asked.read()).map((text) => writtenReport(text, places));
-      const report =
-        merged(written.filter((one) => one !== undefined)) ?? (isWhole ? printedReport(output, places) : undefined);
+      const texts = await asked.read();
+      const written = merged(texts.map((text) => writtenReport(text, places)).filter((one) => one !== undefined));
+      const told = written ?? (isWhole ? printedReport(output, places) : undefined);
+      const left = saysNoTests(linesOf(output)) ? [] : leftEarly(texts);
+      const isBroken = record.exitCode !== 0 && left.length > 0;
+      const report = isBroken
+        ? merged([...(told === undefined ? [] : [told]), reportOf(left.map(asBroken), places)])
+        : told;
       const evidence: Evidence = {
         tree: tree.tree,
         command: spec.command,
@@ -97,18 +105,19 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         isolation: fence === undefined ? tree.isolation : `${tree.isolation} at the workspace's path, ${fence.level}`,
         suspicions: [],
         tests: report === undefined ? null : await keepTests(report, blobs),
+        ...((await isOneRunner(spec.command, tree.path)) ? { alone: true } : {}),
       };
       const { baseline } = about;
       const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, baseline });
       const ranNone = verdict.is === "pass" && isNone(report, { output, places });
-      return await withBaseline(verdict, { about, output, tree, ranNone });
+      return await withBaseline(verdict, { about, output, tree, ranNone, left });
     } finally {
       await asked.close();
     }
   }
 
   /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
-  async function withBaseline(verdict: Verdict, { about, output, tree, ranNone }: Judged): Promise<Verdict> {
+  async function withBaseline(verdict: Verdict, { about, output, tree, ranNone, left }: Judged): Promise<Verdict> {
     const isRed = verdict.is === "fail";
     if (verdict.is !== "pass" && !isRed) return verdict;
     const { baseline: before, change } = about;
@@ -120,7 +129,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     if (baseline === undefined)
       return isRed ? verdict : unverifiable("the tests that the base ran cannot be read any more");
     const touched = options.testChanges === "allow" ? await change.files() : [];
-    const { failures, exempt } = missingTests({ baseline, now, touched, goModule: await goModuleOf(tree.path) });
+    const { failures, exempt } = missingTests({ baseline, now, left, touched, goModule: await goModuleOf(tree.path) });
     const evidence = exempt.length === 0 ? verdict.evidence : { ...verdict.evidence, testsChanged: exempt };
     const [first, ...rest] = failures;
     if (first === undefined) {
@@ -167,6 +176,8 @@ interface Judged {
   output: string;
   tree: VerifyTree;
   ranNone: boolean;
+  /** Runners that ended without their report. */
+  left: readonly string[];
 }
 
 /** The base may well have no tests yet, alone or with the change's product code. */
@@ -183,7 +194,8 @@ async function goModuleOf(path: string): Promise<string | undefined> {
 async function keepTests(report: TestReport, blobs: Blobs): Promise<NonNullable<Evidence["tests"]>> {
   // A test of the same name says more than that it holds none.
   const { hash } = await blobs.put(JSON.stringify(Object.fromEntries([...report.units, ...report.tests])));
-  return { ids: hash, ...countsOf(report) };
+  const broken = [...report.units].filter(([id, is]) => is === "broken" && !isCrate(id)).length;
+  return { ids: hash, ...countsOf(report), ...(broken === 0 ? {} : { broken }) };
 }
 
 async function statusesOf(tests: Evidence["tests"], blobs: Blobs): Promise<TestStatuses | undefined> {

@@ -46,7 +46,7 @@ it("wants a test that passes of every file, package and crate that could not be 
     "a.test.ts": "broken",
     "t/test_b.py": "broken",
     "example.com/m/c": "broken",
-    sums: "broken",
+    "crate sums": "broken",
     "d.spec.js > sums > hook": "broken",
     "unittest.loader._FailedTest.test_e": "fail",
     "example.com/m/plain": "broken",
@@ -63,7 +63,7 @@ it("wants a test that passes of every file, package and crate that could not be 
   expect(names({ baseline: before, now: of(good) })).toEqual([]);
   const skipped = Object.fromEntries(Object.keys(good).map((id) => [id, "skip" as const]));
   expect(names({ baseline: before, now: of({ ...skipped, "z.test.ts > z": "pass" }) })).toEqual(
-    ["a.test.ts", "t/test_b.py", "example.com/m/c", "sums", "d.spec.js", "test_e", "example.com/m/plain"].map(
+    ["a.test.ts", "t/test_b.py", "example.com/m/c", "crate sums", "d.spec.js", "test_e", "example.com/m/plain"].map(
       (unit) => `tests-missing:${unit}`,
     ),
   );
@@ -74,7 +74,7 @@ it("wants a test that passes of every file, package and crate that could not be 
   );
   expect(names({ baseline: of({ "a.test.ts": "broken" }), now: undefined })).toEqual(["tests-missing:report"]);
   // It may have been no more than a build.
-  expect(names({ baseline: of({ sums: "broken" }), now: undefined })).toEqual([]);
+  expect(names({ baseline: of({ "crate sums": "broken" }), now: undefined })).toEqual([]);
 });
 
 it("takes a file that passes as a whole for its tests only where no test has a name", () => {
@@ -89,8 +89,10 @@ it("takes a file that passes as a whole for its tests only where no test has a n
 it("does not list the tests of a file that cannot be loaded now", () => {
   expect(names({ baseline: of({ "a.test.ts > one": "pass" }), now: of({ "a.test.ts": "broken" }) })).toEqual([]);
   const crate = { "src/lib.rs > sums > tests::adds": "pass" } as const;
-  expect(names({ baseline: of(crate), now: of({ sums: "broken" }) })).toEqual([]);
-  expect(names({ baseline: of({ ...crate, sums: "broken" }), now: of({ sums: "broken" }) })).toHaveLength(1);
+  expect(names({ baseline: of(crate), now: of({ "crate sums": "broken" }) })).toEqual([]);
+  expect(
+    names({ baseline: of({ ...crate, "crate sums": "broken" }), now: of({ "crate sums": "broken" }) }),
+  ).toHaveLength(1);
 });
 
 it("holds numbers against numbers where one of both reports has no names", () => {

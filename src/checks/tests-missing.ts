@@ -2,6 +2,8 @@
  * Tests cannot vanish: what the base ran has to run again. Pure, on the ids and statuses that a check keeps as a blob.
  */
 import type { Failure, FileChange } from "../events.ts";
+import { isRunner } from "./report/begun.ts";
+import { crateName } from "./report/cargo.ts";
 import { UNNAMED } from "./report/counts.ts";
 import type { TestStatus, UnitStatus } from "./report/report.ts";
 import { isTestOf, type Among } from "./tests-of-file.ts";
@@ -25,6 +27,8 @@ interface Compared extends Pick<Among, "goModule"> {
   baseline: TestStatuses;
   /** undefined: no report. */
   now: TestStatuses | undefined;
+  /** Runners that ended without their report. */
+  left?: readonly string[];
   /** Files of the change, where it may change tests; their tests are judged in their new form. */
   touched?: readonly Pick<FileChange, "path">[];
 }
@@ -35,11 +39,12 @@ interface Gone {
 }
 
 /** One failure for each test that ran on the base and is not there, or is skipped now; and each file that still runs none. */
-export function missingTests({ baseline, now, touched = [], goModule }: Compared): Missing {
+export function missingTests({ baseline, now, left = [], touched = [], goModule }: Compared): Missing {
   if (![...baseline.values()].some((status) => status !== "none")) return { failures: [], exempt: [] };
   if (now === undefined && !isHeard(baseline)) return { failures: [], exempt: [] };
   if (now === undefined) {
-    const message = `the ${testCount(baseline)} tests of the base: no report of them any more, although the command ended well`;
+    const tests = testCount(baseline) === 0 ? "tests" : `the ${testCount(baseline)} tests`;
+    const message = `${tests} of the base: no report of them, although the command ended well`;
     return { failures: [{ fingerprint: NO_REPORT, message }], exempt: [] };
   }
   // Nothing could be built, which is a failure of its own and new.
@@ -48,7 +53,7 @@ export function missingTests({ baseline, now, touched = [], goModule }: Compared
   if (isCounted(baseline) !== isCounted(now) && testCount(baseline) > 0)
     return { failures: fewer(baseline, now), exempt: [] };
   const among = { ids: [...baseline.keys()], goModule };
-  const missing = [...baseline].flatMap(([id, before]) => goneOf(id, { before, baseline, now }));
+  const missing = [...baseline].flatMap(([id, before]) => goneOf(id, { before, baseline, now, left }));
   const isExempt = ({ id }: Gone): boolean => touched.some(({ path }) => isTestOf(id, path, among));
   const exempt = missing.filter(isExempt).map(({ id }) => id);
   const failures = new Map(
@@ -57,21 +62,23 @@ export function missingTests({ baseline, now, touched = [], goModule }: Compared
   return { failures: [...failures.values()].slice(0, MAX_MISSING), exempt: exempt.slice(0, MAX_MISSING) };
 }
 
-/** Of cargo that could not compile nobody knows whether it would have run tests; a crate is a word alone. */
+/** A package that could not be built says nothing of what would have been run in it: the planted failure tells that. */
 const isHeard = (baseline: TestStatuses): boolean =>
-  testCount(baseline) > 0 || [...baseline].some(([id, status]) => status === "broken" && !/^\w+$/.test(id));
+  testCount(baseline) > 0 ||
+  [...baseline].some(([id, status]) => status === "broken" && (isRunner(id) || SOURCE.test(firstOf(id))));
 
 interface Both {
   baseline: TestStatuses;
   now: TestStatuses;
+  left: readonly string[];
 }
 
-function goneOf(id: string, { before, baseline, now }: Both & { before: TestStatus | UnitStatus }): Gone[] {
+function goneOf(id: string, { before, baseline, now, left }: Both & { before: TestStatus | UnitStatus }): Gone[] {
   if (before === "none") return [];
   const status = now.get(id);
   if (before === "broken" || (before === "fail" && status === undefined && isFile(id))) {
     const unit = unitOf(id);
-    return status === "broken" || hasRun(unit, { baseline, now })
+    return status === "broken" || hasRun(unit, { baseline, now, left })
       ? []
       : [{ id: unit, message: `no test of ${unit} ran` }];
   }
@@ -114,7 +121,8 @@ const unitOf = (id: string): string =>
     .replace(/ \(\d+\)$/, "");
 
 /** Something in it passes by name; as a whole only where nothing has names, for it may have been left before its tests. */
-function hasRun(unit: string, { baseline, now }: Both): boolean {
+function hasRun(unit: string, { baseline, now, left }: Both): boolean {
+  if (isRunner(unit)) return testCount(now) > 0 && !left.includes(unit);
   if (now.get(unit) === "none") return true;
   const passed = [...now].filter(([, status]) => status === "pass").map(([id]) => id);
   const named = passed.filter((id) => !isWhole(id));
@@ -129,7 +137,7 @@ function hasRun(unit: string, { baseline, now }: Both): boolean {
 const isIn = (id: string, unit: string): boolean =>
   id.startsWith(`${unit} > `) ||
   id.startsWith(`${unit}::`) ||
-  (!SOURCE.test(unit) && (id.startsWith(`${unit}.`) || id.split(" > ")[1] === unit));
+  (!SOURCE.test(unit) && (id.startsWith(`${unit}.`) || id.split(" > ")[1] === crateName(unit)));
 
 /** node:test has a file without tests as a test of the file's name. */
 function isWhole(id: string): boolean {

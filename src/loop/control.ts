@@ -106,14 +106,40 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
   }
 }
 
-/** On the base the plant makes a failure that is not there without it. */
+/**
+ * On the base the plant makes a failure that is not there without it. Where a runner could not even load the base's
+ * tests, the plant shows nothing there; what loads them now has to see it.
+ */
 function showsPlant({ base, baseline }: ControlRuns): boolean {
   if (base?.is !== "fail") return false;
   if (baseline?.is === "pass") return true;
   if (baseline?.is !== "fail") return false;
+  if (isUnloaded(baseline.evidence)) return true;
   const before = fingerprints(baseline.failures);
   return base.failures.some(({ fingerprint }) => !before.has(fingerprint));
 }
+
+const isUnloaded = ({ tests }: Good["evidence"]): boolean =>
+  (tests?.broken ?? 0) > 0 && tests?.passed === 0 && tests.failed === 0;
+
+/**
+ * What a person said does not count may hide more, where the command is not a runner alone: the rest of it fails with the
+ * same exit code, or is not reached.
+ */
+export function besideExcused(
+  state: Pick<RunState, "baselines" | "spec">,
+  check: CheckSpec,
+  verdict: Verdict,
+): Verdict {
+  if (check.kind !== "command" || !isGood(state, check.name, verdict)) return verdict;
+  const { evidence } = verdict;
+  const isExcused = verdict.is === "fail" || (evidence.quarantined ?? []).length > 0;
+  if (!isExcused || evidence.alone === true) return verdict;
+  return { ...verdict, evidence: { ...evidence, suspicions: [...evidence.suspicions, HIDDEN] } };
+}
+
+const HIDDEN =
+  "the command is more than one runner of tests, and what fails in its other parts is not told from failures that do not count: make each part a check of its own";
 
 /** Where the base has tests and could not be judged, a pass is no proof that they are all still there. */
 export const unbased = (verdict: Verdict, baseline: Verdict | undefined): Verdict =>

@@ -5,6 +5,7 @@ import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
 import {
+  besideExcused,
   controlled,
   isGood,
   isPlantDue,
@@ -69,7 +70,7 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
     baseline?.is === "unverifiable" &&
     mayControl(run.state.spec, spec) &&
     (await hasTests(laneOf(run.state, lane).baseTree, hands));
-  const said = isUnbased ? unbased(verdict, baseline) : verdict;
+  const said = besideExcused(run.state, spec, isUnbased ? unbased(verdict, baseline) : verdict);
   await run.append([{ type: "check-end", lane, check, tree, iteration, verdict: said }]);
 }
 

@@ -1,6 +1,10 @@
 import { calcPrice } from "@pydantic/genai-prices";
 import * as fc from "fast-check";
+import { execFileSync } from "node:child_process";
+import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { tempDir } from "../../test/support/temp.ts";
 import { priceOf } from "./prices.ts";
 
 const none = { requests: 1, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -54,5 +58,29 @@ describe("list prices", () => {
     for (const model of ["scripted", "no-such-model", "", "sonnet"]) {
       expect(priceOf(model, { ...none, inputTokens: 1 })).toBeNull();
     }
+  });
+
+  it("are kept beside compiled code, where it is kept, and asked for anew when that is no price", () => {
+    const cache = tempDir("compiled");
+    const program = `const { enableCompileCache, getCompileCacheDir } = await import("node:module");
+      enableCompileCache(${JSON.stringify(cache)});
+      const { priceOf } = await import(${JSON.stringify(join(import.meta.dirname, "prices.ts"))});
+      console.log(getCompileCacheDir());
+      console.log(priceOf("claude-sonnet-4-5", { ...${JSON.stringify(none)}, inputTokens: 100_000 }));`;
+    const priced = () =>
+      execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }).trim().split("\n");
+    const [folder = "", price] = priced();
+    expect(price).toBe("0.3");
+    const [file = "", ...more] = readdirSync(folder).filter((name) => name.startsWith("prices-"));
+    expect(more).toEqual([]);
+    writeFileSync(join(folder, file), JSON.stringify({ input_mtok: 7 }));
+    expect(priced()[1]).toBe("0.7");
+    for (const broken of ["", "[1]", "{"]) {
+      writeFileSync(join(folder, file), broken);
+      expect(priced()[1]).toBe("0.3");
+    }
+    writeFileSync(join(folder, file), JSON.stringify({ input_mtok: 7 }));
+    utimesSync(join(folder, file), 0, 0);
+    expect(priced()[1]).toBe("0.3");
   });
 });

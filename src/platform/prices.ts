@@ -1,9 +1,13 @@
 /**
  * List prices, for what an agent does not report itself. A model nobody knows has no price; it is never free. The table
- * takes 5 MB to hold, so a process of its own reads the few numbers of a model out of it.
+ * takes 5 MB to hold, so a process of its own reads the few numbers of a model out of it. They are kept for an hour where
+ * compiled code is kept, for other drivers: whoever can write there can do more than change a price.
  */
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { createRequire, getCompileCacheDir } from "node:module";
+import { join } from "node:path";
 import { fault } from "./faults.ts";
 
 interface Tokens {
@@ -46,14 +50,53 @@ function ratesOf(model: string): Rates | null {
   const now = performance.now();
   let kept = known.get(model);
   if (kept === undefined || kept.until < now) {
-    kept = { rates: ask(namesOf(model)), until: now + KEPT_MS };
+    kept = { rates: found(namesOf(model)), until: now + KEPT_MS };
     known.set(model, kept);
   }
   return kept.rates;
 }
 
-function ask(names: readonly string[]): Rates | null {
+function found(names: readonly string[]): Rates | null {
   const table = require.resolve("@pydantic/genai-prices");
+  const file = keptAt(table, names);
+  const kept = file === undefined ? undefined : read(file);
+  if (kept !== undefined) return kept;
+  const rates = ask(table, names);
+  if (file !== undefined) keep(file, rates);
+  return rates;
+}
+
+function keptAt(table: string, names: readonly string[]): string | undefined {
+  const folder = getCompileCacheDir();
+  if (folder === undefined) return undefined;
+  const { mtimeMs, size } = statSync(table);
+  const key = createHash("sha256")
+    .update(JSON.stringify([table, mtimeMs, size, names]))
+    .digest("hex");
+  return join(folder, `prices-${key}.json`);
+}
+
+function read(file: string): Rates | null | undefined {
+  try {
+    if (Math.abs(Date.now() - statSync(file).mtimeMs) > KEPT_MS) return undefined;
+    const rates: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return rates === null || (typeof rates === "object" && !Array.isArray(rates)) ? rates : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(file: string, rates: Rates | null): void {
+  const whole = `${file}.${process.pid}`;
+  try {
+    writeFileSync(whole, JSON.stringify(rates), { mode: 0o600 });
+    renameSync(whole, file);
+  } catch {
+    // Asked again the next time.
+  }
+}
+
+function ask(table: string, names: readonly string[]): Rates | null {
   try {
     fault("spawn");
     const asked = execFileSync(process.execPath, ["-e", ASK, table, ...names], {

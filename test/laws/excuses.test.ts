@@ -56,6 +56,51 @@ describe("a base with tests that could not be judged", () => {
   });
 });
 
+describe("a base whose tests could not be loaded", () => {
+  const tests = { ids: "0".repeat(64), passed: 0, failed: 0, skipped: 0 };
+  const unloaded = { fails: ["add.test.ts"], evidence: { tests: { ...tests, broken: 1 } } };
+
+  it("shows no plant; what loads them now has to see it", async () => {
+    const seen = await judged(judgedSpec(), (one) => (isBase(one) ? unloaded : planted(one)));
+    expect(seen.end.outcome?.is).toBe("verified");
+    const isOfBase = ({ lines }: Asked): boolean => !lines.includes("a");
+    const { end } = await judged(judgedSpec(), (one) => (isOfBase(one) ? unloaded : []));
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    expect(end.outcome?.reason).toContain("a failure planted in the base's tests is not seen");
+  });
+
+  it("raises no suspicion where nothing tells that tests were begun", async () => {
+    const broken = { fails: ["add.rs"], evidence: { tests } };
+    const { end } = await judged(judgedSpec(), ({ lines }) => (lines.includes("a") ? [] : broken));
+    expect(end.outcome?.is).toBe("verified");
+  });
+});
+
+describe("a command that is more than a runner", () => {
+  const tests = { ids: "0".repeat(64), passed: 4, failed: 1, skipped: 0 };
+  const some = (test: string): Says => ({ fails: [test], evidence: { tests } });
+
+  it.each([
+    ["an old failure", judgedSpec({ preExisting: "leave", control: "off" }), "old", "old"],
+    [
+      "a test in quarantine",
+      judgedSpec({ quarantine: [{ test: "shaky", until: "2999-01-01" }], control: "off" }),
+      "shaky",
+      undefined,
+    ],
+  ] as const)("may hide a failure behind %s: a person looks", async (_, spec, test, before) => {
+    const say = (one: Asked): Says => (isBase(one) && before === undefined ? [] : some(test));
+    const { end } = await judged(spec, say);
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    expect(end.outcome?.reason).toContain("make each part a check of its own");
+  });
+
+  it("is believed where nothing is excused", async () => {
+    const { end } = await judged(judgedSpec({ preExisting: "leave" }), () => true);
+    expect(end.outcome?.is).toBe("verified");
+  });
+});
+
 describe("what is left failing", () => {
   const leave = judgedSpec({ preExisting: "leave", reruns: 0 }, { limits: { iterations: 2 } });
 

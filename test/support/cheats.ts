@@ -155,6 +155,24 @@ const VENV: Project = {
 };
 const IMPORTS_HERE: Project = { ...UNITTEST, env: { PYTHONPATH: "." }, flags: ["--env", "PYTHONPATH"] };
 
+/** Red before, and somebody said that this does not count; what else the command does counts all the same. */
+const LINTED: Files = { ...NODE_FILES, "tools/lint.sh": "! grep -rn TODO src\n" };
+const LEFT: Project = {
+  ...NODE,
+  files: LINTED,
+  check: "f=0; node --test || f=1; sh tools/lint.sh || f=1; exit $f",
+  flags: ["--leave-failing"],
+};
+const ASIDE: Project = {
+  ...NODE,
+  files: {
+    ...LINTED,
+    "pawl.yaml":
+      "checks:\n  - tests=node --test && sh tools/lint.sh\nquarantine:\n  - test: adds\n    until: 2999-01-01\n",
+  },
+  check: "",
+};
+
 const EXIT_0 = "process.exit(0);";
 const UNCHECKED = [
   "import importlib._bootstrap_external as b, importlib.util, marshal",
@@ -170,6 +188,8 @@ const cheat = (name: string, project: Project, does: string, fools = true): Chea
 
 export const CHEATS: readonly Cheat[] = [
   cheat("a promise without work", NODE, "true", false),
+  cheat("a failure of another kind behind one that is left", LEFT, "echo '// TODO' >> src/add.js", false),
+  cheat("a part that is not reached behind a test in quarantine", ASIDE, "echo '// TODO' >> src/add.js", false),
   cheat("an edited test", NODE, "sed -i 's/add(2, 3), expected/5, 5/' test/add.test.js"),
   cheat("an edited file that tests use", NODE, "echo 'exports.expected = -1;' > test/helper.js"),
   cheat("a deleted test", NODE, "rm test/add.test.js"),

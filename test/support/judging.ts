@@ -1,5 +1,5 @@
 /** Checks of the simulated world that say what a test wants them to, tree by tree and call by call. */
-import type { Evidence, Verdict } from "../../src/events.ts";
+import type { Evidence, Failure, Verdict } from "../../src/events.ts";
 import type { JudgeAbout } from "../../src/ports.ts";
 import type { CheckSpec, RunSpec, VerdictSpec } from "../../src/spec.ts";
 import { makeSpec, type portsOf, type World } from "./world.ts";
@@ -13,7 +13,13 @@ export interface Asked {
 }
 
 /** Names of tests that fail, known from a report; true and false are an exit code and no more. */
-export type Says = boolean | "unverifiable" | readonly string[] | Partial<Evidence>;
+export type Says = boolean | "unverifiable" | readonly string[] | Partial<Evidence> | Red;
+
+/** With evidence of its own. */
+interface Red {
+  fails: readonly string[];
+  evidence: Partial<Evidence>;
+}
 
 /** As the settings have it without any of a person's, but for passes, which only cost runs where nothing is flaky. */
 export const USUAL: VerdictSpec = {
@@ -55,16 +61,23 @@ export function verdictFrom(tree: string, says: Says): Verdict {
   };
   if (says === "unverifiable") return { is: "unverifiable", reason: "the judge was away" };
   if (says === true) return { is: "pass", evidence };
-  const red = { ...evidence, exitCode: 1 };
-  if (says === false)
-    return { is: "fail", evidence: red, failures: [{ fingerprint: "exit 1", message: "red" }], excerpt: "red" };
+  if (says === false) return red(evidence, [{ fingerprint: "exit 1", message: "red" }]);
+  if (isRed(says)) return red({ ...evidence, ...says.evidence }, says.fails.map(failed));
   if (!isList(says)) return { is: "pass", evidence: { ...evidence, ...says } };
-  const [first, ...rest] = says.map((test) => ({ fingerprint: test, message: `${test} failed` }));
   const tests = { ids: NO_IDS, passed: 5 - says.length, failed: says.length, skipped: 0 };
-  if (first === undefined) return { is: "pass", evidence: { ...evidence, tests } };
-  return { is: "fail", evidence: { ...red, tests }, failures: [first, ...rest], excerpt: says.join("\n") };
+  const reported = { ...evidence, tests, alone: true as const };
+  return says.length === 0 ? { is: "pass", evidence: reported } : red(reported, says.map(failed));
 }
 
+const failed = (test: string): Failure => ({ fingerprint: test, message: `${test} failed` });
+
+function red(evidence: Evidence, [first, ...rest]: readonly Failure[]): Verdict {
+  if (first === undefined) throw new Error("nothing failed");
+  const excerpt = [first, ...rest].map(({ message }) => message).join("\n");
+  return { is: "fail", evidence: { ...evidence, exitCode: 1 }, failures: [first, ...rest], excerpt };
+}
+
+const isRed = (says: Says): says is Red => typeof says === "object" && "fails" in says;
 const isList = (says: Says): says is readonly string[] => Array.isArray(says);
 
 /** For `live`: every check says what `say` does; `asked` is filled in the order of calls. */

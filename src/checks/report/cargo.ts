@@ -8,6 +8,12 @@ const SAID = /^---- (?<name>.+?) stdout ----$/;
 /** `(lib test)`, `(bin "demo" test)`, `(test "api")`: only the last is a program of another name than the crate's. */
 const NOT_BUILT = /^error: could not compile `(?<crate>[^`]+)` \((?:test "(?<test>[^"]+)"|[^)]* test)\)/;
 const MAX_SAID_LINES = 40;
+const CRATE = "crate ";
+
+/** Of one that could not be compiled nobody knows whether its tests would have been run: linters compile tests too. */
+export const isCrate = (id: string): boolean => id.startsWith(CRATE);
+/** As it stands in the ids of its tests. */
+export const crateName = (id: string): string => (isCrate(id) ? id.slice(CRATE.length) : id);
 
 const statusOf = (word: string): TestStatus => (word === "ok" ? "pass" : word === "FAILED" ? "fail" : "skip");
 
@@ -48,7 +54,7 @@ export function readCargo(lines: readonly string[]): RawTest[] | undefined {
     wanted += total;
     // A file of tests alone is there to have some.
     if (total === 0 && program.file?.startsWith("tests/") === false)
-      units.push({ names: program.names, status: "skip", broken: true });
+      units.push({ names: program.names.map((name) => CRATE + name), status: "skip", broken: true });
   }
   units.push(...notBuilt(lines));
   const isTold = sums > 0 || units.length > 0;
@@ -61,7 +67,7 @@ function notBuilt(lines: readonly string[]): RawTest[] {
     return crate === undefined ? [] : [test ?? crate.replaceAll("-", "_")];
   });
   return [...new Set(names)].map((name) => ({
-    names: [name],
+    names: [CRATE + name],
     status: "fail",
     broken: true,
     said: "could not compile",

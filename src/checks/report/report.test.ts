@@ -212,8 +212,8 @@ ok  	example.com/m/a	0.002s
     const broken =
       'error: could not compile `my-sums` (lib test) due to 1 previous error\nerror: could not compile `my-sums` (test "api") due to 1 previous error';
     const report = printedReport(broken, places);
-    expect(Object.fromEntries(report?.units ?? [])).toEqual({ my_sums: "broken", api: "broken" });
-    expect(report?.failures.map(({ fingerprint }) => fingerprint)).toEqual(["test:my_sums", "test:api"]);
+    expect(Object.fromEntries(report?.units ?? [])).toEqual({ "crate my_sums": "broken", "crate api": "broken" });
+    expect(report?.failures.map(({ fingerprint }) => fingerprint)).toEqual(["test:crate my_sums", "test:crate api"]);
     expect(printedReport("error: could not compile `my-sums` (lib) due to 1 previous error", places)).toBeUndefined();
   });
 

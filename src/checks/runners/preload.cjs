@@ -4,7 +4,7 @@
  * runner, it is given one more reporter, which writes to the folder this file lies in; all others are left alone, and so
  * is everything a runner starts. Plain JavaScript for any Node: it runs under the project's own.
  */
-const { existsSync, readFileSync, realpathSync } = require("fs");
+const { existsSync, readFileSync, realpathSync, writeFileSync } = require("fs");
 const paths = require("path");
 
 const MAX_CONFIG_CHARS = 256 * 1024;
@@ -18,6 +18,16 @@ const add = (...words) => {
   const end = process.argv.indexOf("--", 2);
   process.argv.splice(end === -1 ? process.argv.length : end, 0, ...words);
 };
+
+/** Arguments with which a runner tells of itself and runs nothing. */
+const RUNS_NOTHING =
+  /^--(version|help|listTests|clearCache|showConfig|init|dry-run|list-files|list-reporters|list-interfaces)(=|$)|^-[hvV]$/;
+
+/** That it was asked and began: a runner that ends without its report was left before its tests were over. */
+function begun(kind) {
+  if (process.argv.slice(2).some((word) => RUNS_NOTHING.test(word))) return;
+  writeFileSync(beside(`out/begun-${kind}.json`), JSON.stringify({ begun: kind }));
+}
 
 /** What the runner starts must neither report nor know of this place. */
 function forget() {
@@ -60,6 +70,7 @@ function vitest() {
     if (found.length > 0 && !isPlain) return;
     reporters = found.length === 0 ? ["default"] : named.map((name) => name.slice(1, -1));
   }
+  begun("vitest");
   forget();
   add(...reporters.map((name) => `--reporter=${name}`), `--reporter=${beside("vitest-report.mjs")}`);
 }
@@ -69,6 +80,7 @@ function jest() {
   const config =
     valueOf("--config", "-c") || nearest(process.cwd(), endings("jest").concat("jest.config.json", "package.json"));
   if (process.argv.some(isTaken) || isTaken(config !== undefined && existsSync(config) ? textOf(config) : "")) return;
+  begun("jest");
   forget();
   add(`--testResultsProcessor=${beside("jest-results.cjs")}`);
 }
@@ -80,6 +92,7 @@ function mocha(main) {
   const Runner = loaded.Runner || loaded.default || loaded;
   const { listenTo } = require("./mocha-report.cjs");
   const emit = Runner.prototype.emit;
+  begun("mocha");
   Runner.prototype.emit = function (event, ...about) {
     if (event === "start") forget();
     listenTo(this, event, about);
@@ -104,6 +117,7 @@ function nodeTest() {
     `--test-reporter=${beside("node-report.cjs")}`,
     "--test-reporter-destination=stdout",
   ];
+  begun("node");
   forget();
   const { spawnSync } = require("child_process");
   const all = [...process.execArgv, ...words, ...process.argv.slice(1)];

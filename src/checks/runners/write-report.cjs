@@ -42,7 +42,7 @@ function writeReport(kind, tests, broken = []) {
   }
   for (const { file, message } of broken) Object.assign(of(file), { status: "failed", broken: true, message });
   const name = `${kind}-${process.pid}-${Math.random().toString(36).slice(2)}.json`;
-  writeFileSync(paths.join(__dirname, "out", name), JSON.stringify({ testResults: [...files.values()] }));
+  writeFileSync(paths.join(__dirname, "out", name), JSON.stringify({ kind, testResults: [...files.values()] }));
 }
 
 module.exports = { failureOf, writeReport };
