@@ -86,16 +86,25 @@ export async function driveHere(place: Place, iterations: number, play: Scripted
     agents: { scripted: scripted(play) },
   });
   try {
-    return await drive({
+    const ended = await drive({
       run: spec.run,
       recipe: runRecipe,
       ports: composed.ports,
       signal: new AbortController().signal,
     });
+    await refuseRed(state, spec.run);
+    return ended;
   } finally {
     await composed.close();
     state.close();
   }
+}
+
+/** A check that could not even be run would be measured as one that is waited for. */
+async function refuseRed({ journal }: Awaited<ReturnType<typeof openDriverState>>, run: string): Promise<void> {
+  const facts = await journal.read(run);
+  const red = facts.find((fact) => fact.type === "check-end" && fact.verdict.is !== "pass");
+  if (red !== undefined) throw new Error(`not what was to be measured: ${JSON.stringify(red)}`);
 }
 
 export function median(values: readonly number[]): number {
