@@ -13,6 +13,7 @@ import type { CodexLogin } from "./login.ts";
 import { meter } from "./meter.ts";
 import { modelWay, type ModelWay } from "./model-way.ts";
 import { answerOptions, codexOptions, type CodexOptions } from "./options.ts";
+import { watchPlaceholders } from "./placeholders.ts";
 import type { Json } from "./protocol.ts";
 import { turnReader, type TurnReader } from "./reader.ts";
 import { failed, textInput, watch } from "./turn.ts";
@@ -109,7 +110,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         told,
       });
       running = { reader };
-      const { effort, maxTurns } = options();
+      const { effort, maxTurns, sandbox } = options();
       const events = watch({
         uuid,
         thread,
@@ -124,6 +125,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         signal,
         recorded: () => recordedUsage({ home: request.home, session }, uuid),
         answers: request.answer !== undefined,
+        tidy: sandbox === "danger-full-access" ? () => undefined : watchPlaceholders(request.workspace),
       });
       fit = yield* withNotices(events, () => [
         ...way.takeNotices(),

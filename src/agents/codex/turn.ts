@@ -37,6 +37,8 @@ export interface Watched {
   /** What its record says it cost, where the stream did not tell all. */
   recorded(): Promise<Usage | undefined>;
   answers: boolean;
+  /** Takes away what the turn left that is nobody's. */
+  tidy(): void;
 }
 
 export const textInput = (text: string): Json[] => [{ type: "text", text, text_elements: [] }];
@@ -168,10 +170,11 @@ async function clean({ live, thread }: Watched): Promise<void> {
 }
 
 async function* end(
-  { reader, meter, way, recorded, answers }: Watched,
+  { reader, meter, way, recorded, answers, tidy }: Watched,
   { stopping, died }: { stopping: TurnOutcome | undefined; died: string | undefined },
 ): AsyncGenerator<AgentEvent> {
   reader.refuse();
+  tidy();
   const { view } = reader;
   const found = outcomeOf({ status: view.status, error: view.error, refusal: way.refusal(), died });
   // It may have been done before the interrupt reached it.
