@@ -56,7 +56,7 @@ export interface GatewayOptions {
   /** The model could not be reached or broke off; the agent sees only a broken connection. */
   onFailure(error: Error): void;
   /** The model has begun to answer, or has said no: then once its words are there. */
-  onAnswer?(answer: GatewayAnswer): void;
+  onAnswer?: (answer: GatewayAnswer) => void;
   /** Proxy variables; by default none is used. */
   environment: Readonly<Record<string, string | undefined>>;
 }

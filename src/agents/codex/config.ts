@@ -46,7 +46,7 @@ interface Wanted {
 }
 
 export function configToml({ baseUrl, idleTimeoutMs, questions, tools, servers, variables }: Wanted): string {
-  const features = { ...Object.fromEntries(OFF.map((name) => [name, false])) };
+  const features = Object.fromEntries(OFF.map((name) => [name, false]));
   const toolless = tools ? {} : { shell_tool: false, view_image: false, sleep_tool: false };
   const config: Json = {
     model_provider: PROVIDER,

@@ -1,5 +1,5 @@
 /** Tool calls of Codex in the words of an agent's events. */
-import { isObject, type Item } from "./protocol.ts";
+import { isObject, textAt, type Item } from "./protocol.ts";
 
 const MAX_TOOL_OUTPUT_CHARS = 16_384;
 
@@ -39,7 +39,6 @@ function outputOf(item: Item): string {
   if (typeof item.aggregatedOutput === "string") return item.aggregatedOutput;
   if (isObject(item.error)) return item.error.message ?? "";
   const content = item.contentItems ?? (isObject(item.result) ? item.result["content"] : undefined);
-  if (Array.isArray(content))
-    return content.map((part) => (isObject(part) ? String(part["text"] ?? "") : "")).join("\n");
+  if (Array.isArray(content)) return content.map((part) => (isObject(part) ? textAt(part, "text") : "")).join("\n");
   return item.status === "declined" ? "declined" : "";
 }

@@ -58,7 +58,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
       upstream: login.upstream,
       paths: PATHS,
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
-      headers: ({ authorization: _, ...sent }) => ({ ...sent, ...login.headers() }),
+      headers: (sent) => ({ ...sent, ...login.headers() }),
       async beforeForward({ method, path, signal }) {
         if (method !== "POST" || !path.startsWith(REQUESTS)) return;
         if (limit !== undefined && requests >= limit) {

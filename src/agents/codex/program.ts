@@ -18,7 +18,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Named = Readonly<Record<string, unknown>>;
 
 /** undefined: there is none. The native one: the package's own start script costs 300 ms and a second process. */
-export function codexProgram({ bin }: Named, env: Environment = process.env): string | undefined {
+function codexProgram({ bin }: Named, env: Environment = process.env): string | undefined {
   if (typeof bin === "string") return bin.includes("/") ? resolve(bin) : inPath(bin, env);
   return ownProgram() ?? inPath(NAME, env);
 }

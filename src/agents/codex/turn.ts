@@ -35,10 +35,10 @@ export interface Watched {
   maxRequests: number | undefined;
   signal: AbortSignal;
   /** What its record says it cost, where the stream did not tell all. */
-  recorded(): Promise<Usage | undefined>;
+  recorded: () => Promise<Usage | undefined>;
   answers: boolean;
   /** Takes away what the turn left that is nobody's. */
-  tidy(): void;
+  tidy: () => void;
 }
 
 export const textInput = (text: string): Json[] => [{ type: "text", text, text_elements: [] }];
