@@ -43,9 +43,19 @@ interface Wanted {
   servers: Readonly<Record<string, Json>>;
   /** Of the tools' environment, instead of the program's. */
   variables: Readonly<Record<string, string>>;
+  /** Where they cannot be told with the thread. */
+  instructions: string | undefined;
 }
 
-export function configToml({ baseUrl, idleTimeoutMs, questions, tools, servers, variables }: Wanted): string {
+export function configToml({
+  baseUrl,
+  idleTimeoutMs,
+  questions,
+  tools,
+  servers,
+  variables,
+  instructions,
+}: Wanted): string {
   const features = Object.fromEntries(OFF.map((name) => [name, false]));
   const toolless = tools ? {} : { shell_tool: false, view_image: false, sleep_tool: false };
   const config: Json = {
@@ -56,6 +66,7 @@ export function configToml({ baseUrl, idleTimeoutMs, questions, tools, servers, 
     project_doc_max_bytes: 0,
     // A login shell would put the system's PATH in place of the run's.
     allow_login_shell: false,
+    ...(instructions === undefined ? {} : { developer_instructions: instructions }),
     web_search: "disabled",
     cli_auth_credentials_store: "file",
     model_providers: {

@@ -5,7 +5,7 @@ import { callOf } from "./done.ts";
 import { meter, type Meter } from "./meter.ts";
 import { isObject, textAt, type Json } from "./protocol.ts";
 import { entriesOf, rolloutOf, type Entry } from "./rollout.ts";
-import { threadOf } from "./threads.ts";
+import { markOf, threadOf } from "./threads.ts";
 
 /** Names of finished tool calls, as the live stream has them. */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -18,6 +18,9 @@ const TOOLS: Readonly<Record<string, string>> = {
 interface Fold {
   /** Codex's name of the turn; undefined until its prompt is found. */
   turn: string | undefined;
+  /** Number of turns begun so far, and the one that is meant where it is known by that. */
+  begun: number;
+  wanted: number | undefined;
   models: Map<string, string>;
   /** Calls of the model by id; those without a result are open. */
   calls: Map<string, string>;
@@ -41,6 +44,8 @@ export async function inspectTurn(
   const spent = meter();
   const fold: Fold = {
     turn: undefined,
+    begun: 0,
+    wanted: undefined,
     models: new Map(),
     calls: new Map(),
     open: new Set(),
@@ -50,6 +55,8 @@ export async function inspectTurn(
     ended: undefined,
     contextTokens: null,
   };
+  const before = markOf(home, uuid);
+  if (before !== undefined) fold.wanted = before + 1;
   for await (const entry of entriesOf(path)) take(entry, { fold, spent, uuid });
   return fold.turn === undefined ? { is: "unknown" } : foundOf(fold, spent);
 }
@@ -78,6 +85,7 @@ function take({ type, payload }: Entry, { fold, spent, uuid }: Taking): void {
   if (type === "turn_context") fold.models.set(textAt(payload, "turn_id"), textAt(payload, "model"));
   const item = isObject(payload["item"]) ? payload["item"] : undefined;
   if (item?.["type"] === "UserMessage" && item["client_id"] === uuid) fold.turn = textAt(payload, "turn_id");
+  if (isBegin({ type, payload }) && ++fold.begun === fold.wanted) fold.turn = textAt(payload, "turn_id");
   if (fold.turn === undefined || turnOf(payload) !== fold.turn) return;
   switch (type) {
     case "token_usage_record":
@@ -90,6 +98,16 @@ function take({ type, payload }: Entry, { fold, spent, uuid }: Taking): void {
       if (item !== undefined) takeItem(item, { fold, spent });
       else takeEvent(payload, fold);
   }
+}
+
+const isBegin = ({ type, payload }: Entry): boolean => type === "event_msg" && payload["type"] === "task_started";
+
+/** Turns that were begun in a thread. */
+export async function turnsIn(home: string, thread: string): Promise<number> {
+  const path = rolloutOf(home, thread);
+  let begun = 0;
+  if (path !== undefined) for await (const entry of entriesOf(path)) if (isBegin(entry)) begun += 1;
+  return begun;
 }
 
 /** Its lines say in two places whose they are. */

@@ -6,16 +6,18 @@ import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { configToml, PROVIDER } from "./config.ts";
 import { DONE_TOOL } from "./done.ts";
+import { execLive } from "./exec.ts";
 import { codexHome, temporaryFolder } from "./home.ts";
+import { turnsIn } from "./inspect.ts";
 import { live, type Live } from "./live.ts";
 import { readMcpServers } from "./mcp.ts";
 import type { ModelWay, Reached } from "./model-way.ts";
 import type { CodexOptions } from "./options.ts";
-import { startCodex } from "./process.ts";
+import { startCodex, type CodexProcess } from "./process.ts";
 import { codexAvailable } from "./program.ts";
 import { isObject, textAt, type Json } from "./protocol.ts";
 import { rolloutOf } from "./rollout.ts";
-import { keepThread, threadOf } from "./threads.ts";
+import { keepThread, markTurn, threadOf } from "./threads.ts";
 
 /** From the start of the program to an open thread. */
 const START_LIMIT_MS = 60_000;
@@ -42,17 +44,55 @@ export async function launch(wanted: Wanted): Promise<Launched> {
   const program = codexAvailable({ bin: options.bin }, request.environment);
   const reached = await way.reached();
   writeConfig(wanted, reached);
-  const words = [...reached.before, program, "app-server", ...options.extra];
-  const [command = program, ...args] = words;
-  const started = live(
-    startCodex({ command, args, cwd: request.workspace, env: environmentOf(request), confine: request.confine }),
-  );
+  const run = (...words: string[]): CodexProcess => {
+    const [command = program, ...args] = [...reached.before, program, ...words];
+    const { workspace: cwd, confine } = request;
+    return startCodex({ command, args, cwd, env: environmentOf(request), confine });
+  };
+  if (options.exec) return perTurn(wanted, run);
+  const started = live(run("app-server", ...options.extra));
   try {
     return await within(START_LIMIT_MS, open(started, wanted));
   } catch (error) {
     await started.end();
     throw error;
   }
+}
+
+/** Its thread is known once the first turn has begun. */
+function perTurn({ request, session, options }: Wanted, run: (...words: string[]) => CodexProcess): Launched {
+  const { home, answer } = request;
+  const schema = join(codexHome(home), "answer.json");
+  if (answer !== undefined) writeDurably(schema, JSON.stringify(answer));
+  const started = execLive({
+    async start({ clientUserMessageId, input, model }) {
+      const thread = threadOf(home, session.ref);
+      const known = thread !== undefined && rolloutOf(home, thread) !== undefined ? thread : undefined;
+      markTurn(home, String(clientUserMessageId), known === undefined ? 0 : await turnsIn(home, known));
+      const process = run(
+        "exec",
+        "--json",
+        "--skip-git-repo-check",
+        "-s",
+        options.sandbox,
+        ...options.extra,
+        ...(typeof model === "string" ? ["-m", model] : []),
+        ...(options.effort === undefined ? [] : ["-c", `model_reasoning_effort=${options.effort}`]),
+        ...(answer === undefined ? [] : ["--output-schema", schema]),
+        ...(known === undefined ? ["-"] : ["resume", known, "-"]),
+      );
+      process.stdin.end(wordsOf(input));
+      return process;
+    },
+    onThread: (thread) => keepThread(home, session.ref, thread),
+  });
+  const lost = session.mode === "rewind" && threadOf(home, session.ref) === undefined;
+  const notice = lost ? "codex exec cannot rewind a conversation; a new one is started" : undefined;
+  return { live: started, thread: "", model: "", notice };
+}
+
+function wordsOf(input: unknown): string {
+  return Array.isArray(input) ? input.map((part) => (isObject(part) ? textAt(part, "text") : "")).join("\n") : "";
 }
 
 function writeConfig({ request, options }: Wanted, { baseUrl }: Reached): void {
@@ -66,6 +106,7 @@ function writeConfig({ request, options }: Wanted, { baseUrl }: Reached): void {
     tools: answer === undefined,
     servers: answer === undefined ? readMcpServers(options.mcp, request.workspace) : {},
     variables: TMPDIR === undefined ? {} : { TMPDIR },
+    instructions: options.exec && request.instructions !== "" ? request.instructions : undefined,
   });
   writeDurably(join(codexHome(home), "config.toml"), config);
 }

@@ -4,26 +4,15 @@
  */
 import { lines } from "./lines.ts";
 import type { CodexProcess } from "./process.ts";
-import { isObject, textAt, type Incoming, type Json, type RequestId } from "./protocol.ts";
+import { isObject, textAt, type Json, type RequestId } from "./protocol.ts";
+import { wakes, type Wake } from "./wakes.ts";
 
 /** How long the stream may still deliver after the process has exited: a child may hold the output open. */
 const EXIT_DRAIN_MS = 300;
 /** Messages that may wait for the reader before the stream is held, and how few let it go on. */
 const QUEUE_HIGH = 512;
 const QUEUE_LOW = 64;
-/** Longest that a timer of Node can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const METHOD_NOT_FOUND = -32_601;
-
-type Wake =
-  | Incoming
-  /** A request of ours that the turn waits for was answered. */
-  | { is: "answered"; result: Json }
-  | { is: "refused"; message: string }
-  /** `why` is for people. */
-  | { is: "ended"; why: string }
-  | { is: "aborted" }
-  | { is: "timer" };
 
 export interface Live {
   isDead(): boolean;
@@ -48,29 +37,26 @@ export interface Live {
 }
 
 export function live(process: CodexProcess): Live {
-  const queue: Wake[] = [];
   const waiting = new Map<RequestId, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
   let sent = 0;
   let listening = false;
   let exited = false;
-  let ended: string | undefined;
-  let wake: (() => void) | undefined;
+  const inbox = wakes((length) => {
+    if (length > QUEUE_HIGH) process.stdout.pause();
+    else if (length < QUEUE_LOW && process.stdout.isPaused()) process.stdout.resume();
+  });
 
   const put = (item: Wake): void => {
-    if (!listening) return;
-    queue.push(item);
-    if (queue.length > QUEUE_HIGH) process.stdout.pause();
-    wake?.();
+    if (listening) inbox.put(item);
   };
   const over = (why: string): void => {
     const words = process.lastWords();
-    ended ??= words === "" ? why : `${why}: ${words}`;
-    for (const { reject } of waiting.values()) reject(new Error(ended));
+    inbox.over(words === "" ? why : `${why}: ${words}`);
+    for (const { reject } of waiting.values()) reject(new Error(inbox.ended()));
     waiting.clear();
-    wake?.();
   };
   const write = (message: Json): void => {
-    if (ended === undefined && process.stdin.writable) process.stdin.write(`${JSON.stringify(message)}\n`);
+    if (inbox.ended() === undefined && process.stdin.writable) process.stdin.write(`${JSON.stringify(message)}\n`);
   };
   const refuse = (id: RequestId): void =>
     write({ id, error: { code: METHOD_NOT_FOUND, message: "nobody answers this" } });
@@ -102,60 +88,34 @@ export function live(process: CodexProcess): Live {
 
   const request = (method: string, params: Json): Promise<Json> =>
     new Promise((resolve, reject) => {
-      if (ended !== undefined) return reject(new Error(ended));
+      if (inbox.ended() !== undefined) return reject(new Error(inbox.ended()));
       sent += 1;
       waiting.set(sent, { resolve, reject });
       write({ id: sent, method, params });
     });
 
-  function shift(): Wake | undefined {
-    const first = queue.shift();
-    if (queue.length < QUEUE_LOW && process.stdout.isPaused()) process.stdout.resume();
-    if (first !== undefined) return first;
-    return ended === undefined ? undefined : { is: "ended", why: ended };
-  }
-
   return {
-    isDead: () => exited || ended !== undefined,
+    isDead: () => exited || inbox.ended() !== undefined,
     request,
     notify: (method) => write({ method }),
     respond: (id, result) => write({ id, result }),
     refuse,
     listen() {
-      queue.length = 0;
+      inbox.clear();
       listening = true;
     },
     unlisten() {
       listening = false;
-      queue.length = 0;
-      process.stdout.resume();
+      inbox.clear();
     },
     ask(method, params) {
       request(method, params).then(
         (result) => put({ is: "answered", result }),
-        (error: Error) => ended === undefined && put({ is: "refused", message: error.message }),
+        (error: Error) => inbox.ended() === undefined && put({ is: "refused", message: error.message }),
       );
     },
-    async next({ deadline, signal }) {
-      if (signal?.aborted === true) return { is: "aborted" };
-      const ready = shift();
-      if (ready !== undefined) return ready;
-      const waitMs = Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS);
-      const reason = await new Promise<"wake" | "timer" | "aborted">((resolve) => {
-        const done = (why: "wake" | "timer" | "aborted"): void => {
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", onAbort);
-          resolve(why);
-        };
-        const onAbort = (): void => done("aborted");
-        const timer = setTimeout(() => done("timer"), waitMs);
-        wake = () => done("wake");
-        signal?.addEventListener("abort", onAbort, { once: true });
-      });
-      wake = undefined;
-      return reason === "wake" ? (shift() ?? { is: "timer" }) : { is: reason };
-    },
-    nudge: () => wake?.(),
+    next: (options) => inbox.next(options),
+    nudge: () => inbox.nudge(),
     limits: () => process.limits(),
     async end() {
       await process.end();

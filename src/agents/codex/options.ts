@@ -17,8 +17,12 @@ export interface CodexOptions {
   bin: string | undefined;
   /** Further words for the program: `-c key=value`, `--enable X`, `--disable X`. */
   extra: string[];
+  /** One `codex exec` per turn instead of an app-server. */
+  exec: boolean;
 }
 
+/** Not Codex's own word: pawl starts it in another way. */
+const EXEC = "--exec";
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
 const KNOWN = ["maxTurns", "permissions", "mcp", "effort", "bin", "extra"];
 /** Options of other agents, with why Codex has none such. */
@@ -105,19 +109,32 @@ export function codexOptions(options: AgentSpec["options"], { ask = NOBODY_ASKED
       hint: "leave it out: the fence holds the agent; or --fence none",
     });
   }
+  const given = words("extra", options["extra"]);
+  const exec = given.includes(EXEC);
+  if (exec && (ask.permissions !== "allow" || ask.questions === "ask")) {
+    throw new UsageError(`-- ${EXEC}: codex exec asks nobody, which --on-permission or --questions wants`, {
+      hint: "leave one of them out",
+    });
+  }
   return {
+    exec,
     maxTurns,
     sandbox: sandbox ?? (fenced ? "danger-full-access" : "workspace-write"),
     approval: ask.permissions === "allow" ? "never" : "untrusted",
     mcp: words("mcp", options["mcp"]),
     effort: oneOf("--effort", options["effort"], EFFORTS),
     bin,
-    extra: extraWords(words("extra", options["extra"])),
+    extra: extraWords(given.filter((word) => word !== EXEC)),
   };
 }
 
 /** Of a session that only answers: the program and how hard it thinks; nobody's servers or settings. */
-export function answerOptions({ bin, effort }: AgentSpec["options"], { fenced }: About): CodexOptions {
-  const kept = { ...(bin === undefined ? {} : { bin }), ...(effort === undefined ? {} : { effort }) };
+export function answerOptions({ bin, effort, extra }: AgentSpec["options"], { fenced }: About): CodexOptions {
+  const exec = words("extra", extra).filter((word) => word === EXEC);
+  const kept = {
+    ...(bin === undefined ? {} : { bin }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(exec.length === 0 ? {} : { extra: exec }),
+  };
   return { ...codexOptions(kept, { fenced }), ...(fenced ? {} : { sandbox: "read-only" as const }) };
 }

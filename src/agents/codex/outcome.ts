@@ -52,7 +52,7 @@ function failure({ message, codexErrorInfo: info }: TurnError, refusal: Said | u
 }
 
 /** undefined: it says nothing of the connection; null: there was none. */
-function statusIn(info: TurnError["codexErrorInfo"]): number | null | undefined {
+export function statusIn(info: TurnError["codexErrorInfo"]): number | null | undefined {
   if (!isObject(info)) return undefined;
   const [detail] = Object.values(info);
   if (!isObject(detail) || !("httpStatusCode" in detail)) return undefined;

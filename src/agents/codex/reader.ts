@@ -3,6 +3,7 @@ import type { AgentEvent, TurnEnd } from "../../ports.ts";
 import { callOf } from "./done.ts";
 import { resultOf, toolOf } from "./items.ts";
 import type { Meter } from "./meter.ts";
+import { statusIn } from "./outcome.ts";
 import { isObject, textAt, type Item, type Json, type TokenBreakdown, type TurnError } from "./protocol.ts";
 
 export interface TurnView {
@@ -156,7 +157,8 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
       return [];
     }
     retries += 1;
-    return [{ type: "retry", attempt: retries, delayMs: 0, status: null }];
+    const { codexErrorInfo } = error as TurnError;
+    return [{ type: "retry", attempt: retries, delayMs: 0, status: statusIn(codexErrorInfo) ?? null }];
   }
 
   function notice(text: string): AgentEvent[] {

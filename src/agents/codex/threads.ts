@@ -23,3 +23,19 @@ export function keepThread(home: string, ref: string, thread: string): void {
   makePrivateDir(threadsFolder(home));
   writeDurably(join(threadsFolder(home), ref), `${thread}\n`);
 }
+
+/** For turns that Codex does not record under pawl's name: how many there were in the thread before. */
+export function markTurn(home: string, uuid: string, before: number): void {
+  makePrivateDir(threadsFolder(home));
+  writeDurably(join(threadsFolder(home), `${uuid}.turn`), `${before}\n`);
+}
+
+export function markOf(home: string, uuid: string): number | undefined {
+  if (!SAFE_ID.test(uuid)) return undefined;
+  try {
+    const before = Number(readFileSync(join(threadsFolder(home), `${uuid}.turn`), "utf8"));
+    return Number.isInteger(before) ? before : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -180,7 +180,7 @@ async function* end(
   // It may have been done before the interrupt reached it.
   let outcome = stopping === undefined || found.is === "done" ? found : stopping;
   const counted = meter.usage(way.requests());
-  const record = outcome.is === "done" ? undefined : await recorded();
+  const record = outcome.is === "done" && meter.responses() > 0 ? undefined : await recorded();
   const usage = record === undefined ? counted : larger(counted, record);
   const answered = answers && outcome.is === "done" ? answerIn(view.finalText) : undefined;
   if (answers && outcome.is === "done" && answered === undefined) outcome = failed("the answer is not JSON");
