@@ -7,7 +7,7 @@ import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { exec, patch } from "../../../test/support/codex.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
-import { tempDir } from "../../../test/support/temp.ts";
+import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import type { AgentSession, OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 import { codex } from "../codex.ts";
@@ -135,20 +135,40 @@ it("costs what the model billed, to the token, over turns, processes and a crash
   });
 });
 
-it("leaves nothing of a turn running: neither after its end nor after an interrupt", async () => {
-  const { session, request } = await place();
-  const late = (name: string): Step =>
-    exec(`(sleep 1; echo late > ${name}) & node -e "setTimeout(() => fs.writeFileSync('${name}', ''), 1500)"`);
-  const yields = { tools: [{ name: "exec_command", input: { ...late("a").tools?.[0]?.input, yield_time_ms: 300 } }] };
-  await play(session, promptFor([yields, { text: "it goes on behind" }]));
-  const controller = new AbortController();
-  await play(session, promptFor([late("b"), { text: "never" }]), {
-    signal: controller.signal,
-    onEvent: (event) => event.type === "tool-start" && controller.abort("stop"),
+const SANDBOXES = ["workspace-write", "danger-full-access"];
+it.for(SANDBOXES)("leaves nothing of a turn running, ended or interrupted, with %s", async (permissions) => {
+  const { session, request } = await place(withOptions({ permissions }));
+  // In the foreground, and behind it.
+  const long = (mark: string): string => `(exec -a ${mark} sleep 600) & exec -a ${mark} sleep 600`;
+  const [ended, stopped] = [`mark-${randomUUID()}`, `mark-${randomUUID()}`];
+  const yields = { tools: [{ name: "exec_command", input: { cmd: long(ended), yield_time_ms: 300 } }] };
+  const seen: number[] = [];
+  await play(session, promptFor([yields, { text: "it goes on behind" }]), {
+    onEvent: (event) => event.type === "text" && seen.push(running(ended)),
   });
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(seen).toEqual([2]);
+  await waitFor(() => running(ended) === 0, { what: "the end of what the turn left" });
+  const controller = new AbortController();
+  await play(session, promptFor([exec(long(stopped)), { text: "never" }]), {
+    signal: controller.signal,
+    onEvent: (event) =>
+      event.type === "tool-start" &&
+      void waitFor(() => running(stopped) === 2, { what: "the command" }).then(() => controller.abort("stop")),
+  });
+  await waitFor(() => running(stopped) === 0, { what: "the end of what was interrupted" });
   expect(readdirSync(request.workspace)).toEqual([]);
 });
+
+/** Processes that were started under this name. */
+function running(name: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0] === name;
+    } catch {
+      return false;
+    }
+  }).length;
+}
 
 it("ends a turn at the agent's own limit of requests, without the request beyond it", async () => {
   const { session } = await place(withOptions({ maxTurns: 2 }));
