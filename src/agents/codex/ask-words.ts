@@ -17,9 +17,17 @@ export function permissionText(params: Json, item: Item | undefined): string {
 function whatOf(params: Json, item: Item | undefined): string {
   const command = textAt(params, "command");
   if (command !== "") return `exec_command: ${command}`;
+  if (isToolApproval(params)) {
+    const { tool_params: input } = params["_meta"] as Json;
+    return `${textAt(params, "message")} ${JSON.stringify(input ?? {})}`;
+  }
   const paths = (item?.changes ?? []).map(({ path }) => path);
   if (paths.length > 0) return `apply_patch: ${paths.join(", ")}`;
   return JSON.stringify(params["permissions"] ?? params);
+}
+
+export function isToolApproval({ _meta: about }: Json): boolean {
+  return isObject(about) && about["codex_approval_kind"] === "mcp_tool_call";
 }
 
 export interface Choice {

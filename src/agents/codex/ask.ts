@@ -5,7 +5,7 @@
 import { resolve, sep } from "node:path";
 import type { AgentEvent, Reply } from "../../ports.ts";
 import type { AskSpec } from "../../spec.ts";
-import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
+import { answersOf, choicesOf, isToolApproval, permissionText } from "./ask-words.ts";
 import { answerToCall } from "./done.ts";
 import { isObject, textAt, type Item, type Json } from "./protocol.ts";
 
@@ -126,12 +126,18 @@ export function asks({ policy, workspace }: About): Asks {
           return await answers(question.params);
         case "item/tool/call":
           return answerToCall(question.params);
-        case "mcpServer/elicitation/request":
+        case "mcpServer/elicitation/request": {
+          // A tool of such a server asks in the form of a form.
+          if (isToolApproval(question.params)) {
+            const action = (await mayIt(question, explain)) ? "accept" : "decline";
+            return { action, content: {}, _meta: null };
+          }
           tell({
             type: "notice",
             text: `declined by policy: a form of the MCP server ${textAt(question.params, "serverName")}`,
           });
           return { action: "decline", content: null, _meta: null };
+        }
         default:
           return undefined;
       }

@@ -22,7 +22,7 @@ import { keepThread, markTurn, threadOf } from "./threads.ts";
 /** From the start of the program to an open thread. */
 const START_LIMIT_MS = 60_000;
 /** Said of what is large and shown nowhere. */
-const UNWANTED = ["turn/diff/updated", "item/agentMessage/delta", "thread/readState/changed", "thread/started"];
+const UNWANTED = ["turn/diff/updated", "thread/readState/changed", "thread/started"];
 
 export interface Launched {
   live: Live;

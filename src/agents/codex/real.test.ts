@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
-import { exec, patch } from "../../../test/support/codex.ts";
+import { crash, exec, patch } from "../../../test/support/codex.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
 import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import type { AgentSession, OpenRequest } from "../../ports.ts";
@@ -106,7 +106,7 @@ describe("a refusal", () => {
   });
 });
 
-it("costs what the model billed, to the token, over turns, processes and a crash", async () => {
+it("costs what the model billed, to the token, over turns, processes, an interrupt and a crash", async () => {
   const { session, again, request } = await place();
   const before = { ...model.standin.billing };
   const spent = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, requests: 0 };
@@ -126,6 +126,7 @@ it("costs what the model billed, to the token, over turns, processes and a crash
       onEvent: (event) => event.type === "tool-start" && controller.abort("stop"),
     }),
   );
+  add(await play(next, promptFor([crash(), { text: "never" }])));
   const { billing } = model.standin;
   expect(spent).toEqual({
     inputTokens: billing.inputTokens - before.inputTokens,
@@ -239,17 +240,38 @@ it("has neither the prompt nor the key on its command line or in its environment
   expect(readFileSync(join(request.home, "codex/config.toml"), "utf8")).not.toContain(KEY);
 });
 
-it("gives it the MCP servers and the settings that a person names", async () => {
-  const { session, request } = await place({
-    ...withOptions({ mcp: ["servers.json"], effort: "high", extra: ["-c", "model_verbosity=low"] }),
+const MCP_SERVER = `
+import { createInterface } from "node:readline";
+const tools = [{ name: "add", description: "adds", inputSchema: { type: "object", properties: { a: { type: "number" } } } }];
+const results = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": ({ arguments: { a } }) => ({ content: [{ type: "text", text: "the sum is " + (a + 1) + process.argv[2] }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: results[method]?.(params) ?? {} }));
+});
+`;
+
+it("gives it the MCP servers and the settings that a person names, and asks before it uses one", async () => {
+  const options = { mcp: ["servers.json"], effort: "high", extra: ["-c", "model_verbosity=low"] };
+  const ask = { ...plainAgent.ask, permissions: "ask" } as const;
+  const { session, request } = await place({ agent: { ...plainAgent, name: "codex", ...LIMITS, options, ask } });
+  writeFileSync(join(request.workspace, "server.mjs"), MCP_SERVER);
+  const server = { command: "node", args: [join(request.workspace, "server.mjs"), 'a"b'] };
+  writeFileSync(join(request.workspace, "servers.json"), JSON.stringify({ mcpServers: { sums: server } }));
+  const asked: string[] = [];
+  const call = { tools: [{ name: "mcp__sums/add", input: { a: 41 } }] };
+  const { end, events } = await play(session, promptFor([call, { text: "ok" }]), {
+    onEvent(event) {
+      if (event.type !== "asked") return;
+      asked.push(event.text);
+      void session.reply?.(event.question, { is: "allow" });
+    },
   });
-  writeFileSync(
-    join(request.workspace, "servers.json"),
-    JSON.stringify({ mcpServers: { "odd name": { command: "no-such-program", args: ['a"b'] } } }),
-  );
-  const { end } = await play(session, promptFor([{ text: "ok" }]));
   expect(end.outcome).toEqual({ is: "done" });
-  expect(readFileSync(join(request.home, "codex/config.toml"), "utf8")).toContain(
-    '"odd name" = { command = "no-such-program"',
-  );
+  expect(asked).toEqual([expect.stringMatching(/sums.*add.*41/)]);
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-start", name: "mcp__sums__add" }));
+  expect(model.seen.at(-1)?.words).toContain('the sum is 42a"b');
 });
