@@ -29,8 +29,12 @@ interface Fold {
   texts: string[];
   /** A response was written down since the last text. */
   answered: boolean;
+  /** The response that is being written down calls a tool. */
+  calling: boolean;
+  /** What the last whole response was, if nothing was said to the model after it. */
+  last: "answer" | "calls" | undefined;
   call: TurnEnd["call"];
-  ended: "done" | "failed" | undefined;
+  ended: "done" | "failed" | "aborted" | undefined;
   contextTokens: number | null;
 }
 
@@ -51,6 +55,8 @@ export async function inspectTurn(
     open: new Set(),
     texts: [],
     answered: false,
+    calling: false,
+    last: undefined,
     call: null,
     ended: undefined,
     contextTokens: null,
@@ -128,6 +134,8 @@ function takeUsage(payload: Json, { fold, spent }: Omit<Taking, "uuid">): void {
   });
   fold.contextTokens = count("total_tokens");
   fold.answered = true;
+  fold.last = fold.calling || fold.texts.length === 0 ? "calls" : "answer";
+  fold.calling = false;
 }
 
 function takeResponse(payload: Json, fold: Fold): void {
@@ -136,12 +144,14 @@ function takeResponse(payload: Json, fold: Fold): void {
   if (type.endsWith("_call") && id !== "") {
     fold.calls.set(id, textAt(payload, "name"));
     fold.open.add(id);
+    fold.calling = true;
   }
   if (type.endsWith("_output")) fold.open.delete(id);
 }
 
 function takeItem(item: Json, { fold, spent }: Omit<Taking, "uuid">): void {
   const type = textAt(item, "type");
+  if (type === "UserMessage") fold.last = undefined;
   if (type === "AgentMessage") {
     if (fold.answered) fold.texts = [];
     fold.answered = false;
@@ -166,22 +176,29 @@ function toolName(type: string, item: Json): string | undefined {
 function takeEvent(payload: Json, fold: Fold): void {
   switch (payload["type"]) {
     case "error":
-    case "turn_aborted":
       fold.ended = "failed";
+      return;
+    case "turn_aborted":
+      fold.ended ??= "aborted";
       return;
     case "task_complete":
       fold.ended ??= "done";
   }
 }
 
+/** It ended; or it was cut after its final answer, before it had noted that. */
+const isDone = ({ ended, last, open }: Fold): boolean =>
+  ended === "done" || (ended !== "failed" && last === "answer" && open.size === 0);
+
 function foundOf(fold: Fold, spent: Meter): Found {
+  const done = isDone(fold);
   // A tool that was running has no line of its own yet.
-  if (fold.ended !== "done") for (const id of fold.open) spent.tool(id, fold.calls.get(id) ?? "");
-  const waiting = fold.ended === undefined && fold.open.size === 0 ? 1 : 0;
+  if (!done) for (const id of fold.open) spent.tool(id, fold.calls.get(id) ?? "");
+  const waiting = !done && fold.ended === undefined && fold.open.size === 0 ? 1 : 0;
   const usage = spent.usage(spent.responses() + waiting);
   const tools = spent.tools();
   const messageId = fold.turn ?? null;
-  if (fold.ended !== "done") return { is: "cut", usage, tools, messageId };
+  if (!done) return { is: "cut", usage, tools, messageId };
   const { call, contextTokens } = fold;
   const finalText = fold.texts.join("");
   return {
