@@ -267,13 +267,21 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     const { claude } = await import("./agents/claude.ts");
     return { claude: claude({ userEnvironment: env }) };
   }
+  if (name === "codex") {
+    const { codex } = await import("./agents/codex.ts");
+    return { codex: codex({ userEnvironment: env }) };
+  }
   throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude; a program's own agent is passed by that program",
+    hint: "--agent claude or codex; a program's own agent is passed by that program",
   });
 }
 
 /** Folders that the agent's program needs to read. */
 async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+  if (name === "codex") {
+    const { codexFolders } = await import("./agents/codex/program.ts");
+    return codexFolders(options);
+  }
   if (name !== "claude") return [];
   const { claudeFolders } = await import("./agents/claude/sdk.ts");
   return claudeFolders(options);
@@ -287,10 +295,15 @@ export function warmAgent(name: string): void {
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  { agent, workspace, fence }: Pick<RunSpec, "agent" | "workspace" | "fence">,
+  spec: Pick<RunSpec, "agent" | "workspace" | "fence">,
   env: Environment,
 ): Promise<void> {
+  const { agent, workspace, fence } = spec;
   const { name, options, ask } = agent;
+  if (name === "codex") {
+    const { checkCodex } = await import("./agents/codex/check.ts");
+    return checkCodex(spec, env);
+  }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
     await Promise.all([

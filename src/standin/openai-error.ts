@@ -19,6 +19,7 @@ export function openaiRefusal({
   resetAtS,
   retryAfterS,
   usageLimit,
+  code: named,
 }: Refusal): ReturnType<Protocol["refusal"]> {
   const headers: Record<string, string> = { "x-request-id": newId("req_") };
   const leftS = resetAtS === undefined ? undefined : Math.max(0, resetAtS - Math.floor(Date.now() / 1000));
@@ -28,7 +29,7 @@ export function openaiRefusal({
     headers["x-ratelimit-reset-requests"] = `${leftS}s`;
   }
   const { type, code } = ERRORS[status] ?? { type: "server_error", code: null };
-  const plain: Json = { message, type, param: null, code };
+  const plain: Json = { message, type, param: null, code: named ?? code };
   // The subscription's limit, as the Codex program reads it.
   const limit: Json = {
     message,

@@ -54,6 +54,7 @@ function refusalOf(step: Step, { status, nowMs }: { status: number; nowMs: numbe
     message: step.message ?? step.usageLimitText ?? MESSAGES[status] ?? `error ${status} of the script`,
     resetAtS: step.resetAt ?? (step.resetInS === undefined ? undefined : nowS + Math.ceil(step.resetInS)),
     retryAfterS: step.retryAfterS,
+    code: step.code,
     usageLimit: step.usageLimitText !== undefined,
   };
 }

@@ -26,6 +26,8 @@ export interface Refusal {
   retryAfterS?: number | undefined;
   /** The subscription's limit, not the API's. */
   usageLimit?: boolean;
+  /** Instead of the code that the status usually has. */
+  code?: string | undefined;
 }
 
 export interface Parsed {

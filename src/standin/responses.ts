@@ -40,13 +40,18 @@ function turnsOf(items: readonly Json[]): Turn[] {
   return turns;
 }
 
-/** Tools may come in groups (`namespace`); only those called by name count. */
+/** Between the name of a group of tools and that of a tool in it. */
+const IN_GROUP = "/";
+
+/** Tools may come in groups (`namespace`); here such a tool is called `group/tool`. */
 function toolsOf(body: Json): Map<string, ToolKind> {
-  return new Map(
-    objectsOf(body["tools"])
-      .filter((tool) => textOf(tool["name"]) !== "")
-      .map((tool) => [textOf(tool["name"]), tool["type"] === "custom" ? "custom" : "function"]),
-  );
+  const named = (tool: Json, group = ""): [string, ToolKind][] => {
+    const name = group + textOf(tool["name"]);
+    if (textOf(tool["name"]) === "") return [];
+    if (tool["type"] === "namespace") return objectsOf(tool["tools"]).flatMap((one) => named(one, name + IN_GROUP));
+    return [[name, tool["type"] === "custom" ? "custom" : "function"]];
+  };
+  return new Map(objectsOf(body["tools"]).flatMap((tool) => named(tool)));
 }
 
 function billableBlocks(body: Json, items: readonly Json[]): BillableBlock[] {
@@ -115,7 +120,15 @@ function itemOf(block: AnswerBlock, kinds: ReadonlyMap<string, ToolKind>): Json 
         encrypted_content: null,
       };
     case "tool": {
-      const call = { id: newId("fc_"), call_id: block.id, name: block.name, status: "completed" };
+      const at = block.name.indexOf(IN_GROUP);
+      const group = at < 0 ? {} : { namespace: block.name.slice(0, at) };
+      const call = {
+        id: newId("fc_"),
+        call_id: block.id,
+        name: block.name.slice(at + 1),
+        ...group,
+        status: "completed",
+      };
       return kinds.get(block.name) === "custom"
         ? { ...call, type: "custom_tool_call", input: rawInput(block.input) }
         : { ...call, type: "function_call", arguments: JSON.stringify(block.input) };

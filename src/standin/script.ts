@@ -50,6 +50,8 @@ const stepSchema = z.strictObject({
   /** Answers with this HTTP error. */
   status: z.int().min(200).max(599).optional(),
   message: z.string().optional(),
+  /** The error's own name for what is wrong, where the protocol has one: OpenAI's `context_length_exceeded`, … */
+  code: z.string().min(1).optional(),
   retryAfterS: z.number().nonnegative().optional(),
   /** When the limit ends: epoch seconds, or seconds from the request. */
   resetAt: z.number().nonnegative().optional(),

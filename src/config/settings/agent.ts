@@ -4,7 +4,12 @@ import { count, duration } from "../units.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 export const AGENT_SETTINGS = {
-  agent: of({ schema: choice(["claude"]), argument: "NAME", group: "agent", about: "who works: claude" }),
+  agent: of({
+    schema: choice(["claude", "codex"]),
+    argument: "NAME",
+    group: "agent",
+    about: "who works: claude or codex",
+  }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll } from "vitest";
+import { agentContract } from "../../test/contracts/agent.ts";
+import type { Behaviour } from "../../test/contracts/agent-play.ts";
+import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import type { ScriptedModel } from "../../test/support/claude.ts";
+import { crash, exec, patch } from "../../test/support/codex.ts";
+import { tempDir } from "../../test/support/temp.ts";
+import type { Step } from "../standin/script.ts";
+import { codex } from "./codex.ts";
+
+let model: ScriptedModel;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: "key" });
+  environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
+});
+afterAll(() => model.standin.close());
+
+function stepsFor(behaviour: Behaviour): Step[] {
+  switch (behaviour.is) {
+    case "answer":
+      return [{ text: behaviour.text }];
+    case "write":
+      return [{ text: "Writing.", ...patch(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+    case "work":
+      return [exec(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+    case "hang":
+      return [{ hang: true }];
+    case "crash":
+      return [crash(), { text: "survived" }];
+    case "limit":
+      return [{ status: 429, retryAfterS: 3600 }];
+    case "call": {
+      const input = { status: behaviour.call.is, summary: behaviour.call.text };
+      return [{ tools: [{ name: "done", input }] }, { text: behaviour.text }];
+    }
+    case "need":
+      return [exec(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
+    case "question": {
+      const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
+      const questions = [{ id: "way", question: behaviour.question, header: "Choice", options }];
+      return [{ tools: [{ name: "request_user_input", input: { questions } }] }, { text: behaviour.text }];
+    }
+  }
+}
+
+agentContract("codex", codex({ userEnvironment: {} }).gaps, () => ({
+  agent: codex({ userEnvironment: { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` } }),
+  prompt: (behaviour) => promptFor(stepsFor(behaviour)),
+  environment,
+  remembered: () => model.seen.at(-1)?.prompts ?? [],
+  heard: () => model.seen.at(-1)?.words ?? "",
+  lastModel: () => model.seen.at(-1)?.model,
+  models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+  requests: () => model.seen.length,
+  writeTool: "apply_patch",
+}));

@@ -1,0 +1,10 @@
+/**
+ * The folders of one session's program. Its own home is never under its temporary folder: there it refuses to lay out
+ * the helpers that its sandbox and its patches are made with.
+ */
+import { join } from "node:path";
+
+export const codexHome = (home: string): string => join(home, "codex");
+export const temporaryFolder = (home: string): string => join(home, "tmp");
+/** Which thread of Codex's each session of pawl's is. */
+export const threadsFolder = (home: string): string => join(home, "codex-threads");

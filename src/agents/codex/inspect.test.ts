@@ -1,0 +1,84 @@
+/** Records of turns that nobody saw the end of, line by line as Codex writes them. */
+import { expect, it } from "vitest";
+import { tempDir, writeFiles } from "../../../test/support/temp.ts";
+import { inspectTurn } from "./inspect.ts";
+import { keepThread } from "./threads.ts";
+
+const UUID = "11111111-2222-4333-8444-555555555555";
+const session = { ref: "ref", mode: "continue" } as const;
+
+const turn = { turn_id: "t1" };
+const item = (of: object): object => ({ type: "event_msg", payload: { type: "item_completed", ...turn, item: of } });
+const PROMPT = [
+  { type: "turn_context", payload: { ...turn, model: "gpt-5.5" } },
+  item({ type: "UserMessage", id: "u", client_id: UUID, content: [] }),
+];
+const said = (text: string): object => item({ type: "AgentMessage", id: "m", content: [{ type: "Text", text }] });
+const call = {
+  type: "response_item",
+  payload: {
+    type: "function_call",
+    name: "exec_command",
+    call_id: "c",
+    internal_chat_message_metadata_passthrough: turn,
+  },
+};
+const result = {
+  type: "response_item",
+  payload: { type: "function_call_output", call_id: "c", internal_chat_message_metadata_passthrough: turn },
+};
+const cost = (id: string): object => ({
+  type: "token_usage_record",
+  payload: {
+    ...turn,
+    response_id: id,
+    usage: { input_tokens: 10, cached_input_tokens: 4, output_tokens: 3, total_tokens: 13 },
+  },
+});
+const event = (type: string): object => ({ type: "event_msg", payload: { type, ...turn } });
+
+async function found(...lines: (object | string)[]): Promise<unknown> {
+  const home = tempDir("rollout");
+  keepThread(home, session.ref, "thread-1");
+  const text = lines.map((line) => (typeof line === "string" ? line : `${JSON.stringify(line)}\n`)).join("");
+  writeFiles(home, { "codex/sessions/2026/11/16/rollout-2026-thread-1.jsonl": text });
+  return await inspectTurn({ home, session }, { uuid: UUID });
+}
+
+it("tells a turn that ended from one that was cut, and counts every response once", async () => {
+  const whole = [...PROMPT, said("One."), call, cost("r1"), cost("r1"), result, said("Two."), cost("r2")];
+  const usage = { requests: 2, inputTokens: 12, cacheReadTokens: 8, outputTokens: 6 };
+  expect(await found(...whole, event("task_complete"))).toMatchObject({
+    is: "ended",
+    end: { finalText: "Two.", messageId: "t1", contextTokens: 13, usage },
+  });
+  // Killed after its final answer, before it noted the end; or ended because nobody listened any more.
+  expect(await found(...whole)).toMatchObject({ is: "ended", end: { finalText: "Two.", usage } });
+  expect(await found(...whole, event("turn_aborted"))).toMatchObject({ is: "ended", end: { finalText: "Two." } });
+  // Something was said to it after that.
+  expect(await found(...whole, item({ type: "UserMessage", id: "s", client_id: "other", content: [] }))).toMatchObject({
+    is: "cut",
+  });
+  expect(await found(...whole, event("error"), event("task_complete"))).toMatchObject({ is: "cut", usage });
+});
+
+it("counts a request that may be out, and a tool that was running", async () => {
+  expect(await found(...PROMPT)).toMatchObject({ is: "cut", usage: { requests: 1, outputTokens: 0 } });
+  expect(await found(...PROMPT, call, cost("r1"))).toMatchObject({
+    is: "cut",
+    usage: { requests: 1, toolCalls: 1, outputTokens: 3 },
+    tools: [["exec_command", 1]],
+    messageId: "t1",
+  });
+  expect(await found(...PROMPT, call, cost("r1"), result)).toMatchObject({ is: "cut", usage: { requests: 2 } });
+});
+
+it("passes over torn and strange lines, and knows nothing of a prompt that is not there", async () => {
+  expect(
+    await found("[]\n", "nonsense\n", '{"type": 1}\n', ...PROMPT, said("Hi."), cost("r1"), '{"type":"eve'),
+  ).toMatchObject({
+    is: "ended",
+    end: { finalText: "Hi." },
+  });
+  expect(await found(said("Hi."), cost("r1"))).toEqual({ is: "unknown" });
+});

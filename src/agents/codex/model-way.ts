@@ -1,0 +1,114 @@
+/**
+ * One session's way to its model: always through the gateway, which signs the requests, counts them and sees what the
+ * model said no with. Codex itself keeps only words of a refusal, and not when it ends.
+ */
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { UsageError } from "../../errors.ts";
+import type { Gateway, GatewayAnswer } from "../../platform/gateway.ts";
+import { programAt } from "../../platform/fence.ts";
+import { relayWords } from "../../platform/fence/bwrap.ts";
+import type { OpenRequest } from "../../ports.ts";
+import { brief } from "../outcome.ts";
+import type { CodexLogin } from "./login.ts";
+import { refusalOf, type Said } from "./refusal.ts";
+
+/** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
+const SHARED = 0o666;
+/** Of the loopback inside a fence, where nobody else listens. */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 30_000;
+const PATHS = ["/responses", "/models", "/memories", "/alpha"];
+const REQUESTS = "/responses";
+
+export interface Reached {
+  /** For the program's configuration. */
+  baseUrl: string;
+  /** What stands before the program's own words to make that URL reachable; [] where it is already. */
+  before: string[];
+}
+
+export interface ModelWay {
+  reached(): Promise<Reached>;
+  /** Of the turn that begins now; `limit`: the request after so many is held until it is given up. */
+  begin(about: { limit: number | undefined; onLimit: () => void }): void;
+  /** Requests that left since then. */
+  requests(): number;
+  /** What the model last said no with since then, if it has not answered after that. */
+  refusal(): Said | undefined;
+  takeNotices(): string[];
+  /** Cuts what is under way; nothing reaches the model through it any more. Repeatable. */
+  close(): Promise<void>;
+}
+
+export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user: NodeJS.ProcessEnv): ModelWay {
+  const name = `codex-${lane}`;
+  const port = randomInt(FIRST_PORT, LAST_PORT);
+  let requests = 0;
+  let limit: number | undefined;
+  let onLimit: () => void = () => undefined;
+  let said: Said | undefined;
+  let failure: string | undefined;
+  const opening = open();
+  opening.catch(() => undefined);
+
+  async function open(): Promise<Gateway> {
+    const { openGateway } = await import("../../platform/gateway.ts");
+    return await openGateway({
+      upstream: login.upstream,
+      paths: PATHS,
+      listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
+      headers: (sent) => ({ ...sent, ...login.headers() }),
+      async beforeForward({ method, path, signal }) {
+        if (method !== "POST" || !path.startsWith(REQUESTS)) return;
+        if (limit !== undefined && requests >= limit) {
+          onLimit();
+          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+          return;
+        }
+        requests += 1;
+      },
+      onAnswer(answer: GatewayAnswer) {
+        if (answer.path.startsWith(REQUESTS)) said = refusalOf(answer);
+      },
+      onFailure(error) {
+        failure = brief(error.message);
+        said = { kind: "connection", status: null, resetAt: undefined };
+      },
+      environment: user,
+    });
+  }
+
+  return {
+    async reached() {
+      const { url, token } = await opening;
+      if (sockets === undefined) return { baseUrl: url, before: [] };
+      const socat = programAt("socat");
+      if (socat === undefined) throw new UsageError(NO_RELAY.message, { hint: NO_RELAY.hint });
+      const relay = { socat, port, socket: join(sockets.at, name), hostPorts: [] };
+      return { baseUrl: `http://127.0.0.1:${port}/${token}`, before: relayWords(relay) };
+    },
+    begin(about) {
+      requests = 0;
+      said = undefined;
+      ({ limit, onLimit } = about);
+    },
+    requests: () => requests,
+    refusal: () => said,
+    takeNotices() {
+      const failed = failure;
+      failure = undefined;
+      return failed === undefined ? [] : [`the connection to the model failed: ${failed}`];
+    },
+    async close() {
+      const gateway = await opening.catch(() => undefined);
+      await gateway?.close();
+    },
+  };
+}
+
+/** Codex speaks to its model over TCP only. */
+export const NO_RELAY = {
+  message: "codex cannot reach its model through the fence: socat is missing",
+  hint: "apt install socat; or --network open, or --fence none",
+};

@@ -1,0 +1,218 @@
+/** From what the app-server says of one turn to an agent's events, and what is known of the turn meanwhile. */
+import type { AgentEvent, TurnEnd } from "../../ports.ts";
+import { callOf } from "./done.ts";
+import { resultOf, toolOf } from "./items.ts";
+import type { Meter } from "./meter.ts";
+import { statusIn } from "./outcome.ts";
+import { isObject, textAt, type Item, type Json, type TokenBreakdown, type TurnError } from "./protocol.ts";
+
+export interface TurnView {
+  /** Codex's own name of the turn; undefined until it is told. */
+  turn: string | undefined;
+  /** The prompt is in the conversation. */
+  begun: boolean;
+  /** How the turn ended; undefined while it runs. */
+  status: string | undefined;
+  error: TurnError | undefined;
+  finalText: string;
+  call: TurnEnd["call"];
+  contextTokens: number | null;
+}
+
+export interface TurnReader {
+  readonly view: Readonly<TurnView>;
+  take(method: string, params: Json): AgentEvent[];
+  /** The answer to the request that started it. */
+  started(turn: string): void;
+  /** Something will be said under this id. False when the turn is ending. */
+  expect(id: string, directive: string): boolean;
+  /** It was not taken. */
+  forget(id: string): void;
+  /** Nothing is said into it any more. */
+  refuse(): void;
+  /** What a question of the program is about. */
+  item(id: string): Item | undefined;
+}
+
+interface About {
+  uuid: string;
+  ref: string;
+  thread: string;
+  model: () => string;
+  meter: Meter;
+  requests: () => number;
+  /** Warnings that were told already; shared by the turns of a session. */
+  told: Set<string>;
+}
+
+export function turnReader({ uuid, ref, thread, model, meter, requests, told }: About): TurnReader {
+  const view: TurnView = {
+    turn: undefined,
+    begun: false,
+    status: undefined,
+    error: undefined,
+    finalText: "",
+    call: null,
+    contextTokens: null,
+  };
+  const said = new Map<string, { directive: string; taken: boolean }>();
+  const items = new Map<string, Item>();
+  let opened = false;
+  let ending = false;
+  /** A request was made that the model has not begun to answer. */
+  let asked = true;
+  let acknowledged = true;
+  let retries = 0;
+
+  const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage(requests()) });
+
+  /** The model has shown that it answers. */
+  function answering(): AgentEvent[] {
+    if (!asked) return [];
+    asked = false;
+    acknowledged = false;
+    view.finalText = "";
+    const events: AgentEvent[] = [{ type: "request" }];
+    for (const [id, { directive, taken }] of said) {
+      if (!taken) continue;
+      said.delete(id);
+      events.push({ type: "delivered", directive });
+    }
+    return events;
+  }
+
+  function message(): AgentEvent[] {
+    if (acknowledged) return [];
+    acknowledged = true;
+    return [{ type: "message", id: view.turn ?? "" }];
+  }
+
+  function takeUserMessage({ clientId }: Item): void {
+    if (clientId === uuid) view.begun = true;
+    const entry = said.get(clientId ?? "");
+    if (entry !== undefined) entry.taken = true;
+  }
+
+  function begin(item: Item): AgentEvent[] {
+    if (item.type === "userMessage") {
+      takeUserMessage(item);
+      return [];
+    }
+    const tool = toolOf(item);
+    if (tool === undefined) return item.type === "agentMessage" || item.type === "reasoning" ? answering() : [];
+    if (items.has(item.id)) return [];
+    items.set(item.id, item);
+    meter.tool(item.id, tool.name);
+    return [...answering(), ...message(), { type: "tool-start", id: item.id, ...tool }, usageEvent()];
+  }
+
+  function finish(item: Item): AgentEvent[] {
+    switch (item.type) {
+      case "userMessage":
+        takeUserMessage(item);
+        return [];
+      case "agentMessage": {
+        const before = answering();
+        const text = item.text ?? "";
+        view.finalText += text;
+        return [...before, { type: "text", text }, ...message()];
+      }
+      case "reasoning": {
+        const content = Array.isArray(item.content) ? item.content : [];
+        const text = [...(item.summary ?? []), ...content].join("\n").trim();
+        return text === "" ? answering() : [...answering(), { type: "thinking", text }];
+      }
+      case "contextCompaction":
+        return [{ type: "notice", text: "the agent compacted its conversation" }];
+      default: {
+        if (toolOf(item) === undefined) return [];
+        const before = begin(item);
+        const result = resultOf(item);
+        const call = item.type === "dynamicToolCall" && result.ok ? callOf(item.tool, item.arguments) : undefined;
+        if (call !== undefined) view.call = call;
+        return [...before, { type: "tool-end", id: item.id, ...result }];
+      }
+    }
+  }
+
+  function takeUsage({ tokenUsage, turnId }: Json): AgentEvent[] {
+    if (!isObject(tokenUsage) || turnId !== view.turn) return [];
+    const last = tokenUsage["last"] as TokenBreakdown;
+    const total = tokenUsage["total"] as TokenBreakdown;
+    const before = answering();
+    meter.response(`${total.totalTokens}`, model(), {
+      input: last.inputTokens,
+      cached: last.cachedInputTokens,
+      cacheWrite: last.cacheWriteInputTokens ?? 0,
+      output: last.outputTokens,
+    });
+    view.contextTokens = last.totalTokens;
+    asked = true;
+    return [...before, ...message(), usageEvent()];
+  }
+
+  function takeError({ error, willRetry }: Json): AgentEvent[] {
+    if (willRetry !== true) {
+      view.error = error as TurnError;
+      return [];
+    }
+    retries += 1;
+    const { codexErrorInfo } = error as TurnError;
+    return [{ type: "retry", attempt: retries, delayMs: 0, status: statusIn(codexErrorInfo) ?? null }];
+  }
+
+  function notice(text: string): AgentEvent[] {
+    if (text === "" || told.has(text)) return [];
+    told.add(text);
+    return [{ type: "notice", text }];
+  }
+
+  return {
+    view,
+    take(method, params) {
+      // Of another thread, or of a turn before this one.
+      if (params["threadId"] !== undefined && params["threadId"] !== thread) return [];
+      const { turnId } = params;
+      if (typeof turnId === "string" && view.turn !== undefined && turnId !== view.turn) return [];
+      const item = isObject(params["item"]) ? (params["item"] as unknown as Item) : undefined;
+      switch (method) {
+        case "turn/started":
+          view.turn ??= textAt(params["turn"] as Json, "id");
+          if (opened) return [];
+          opened = true;
+          return [{ type: "session-opened", ref, model: model() === "" ? null : model() }];
+        case "item/started":
+          return item === undefined ? [] : begin(item);
+        case "item/completed":
+          return item === undefined ? [] : finish(item);
+        case "thread/tokenUsage/updated":
+          return takeUsage(params);
+        case "error":
+          return takeError(params);
+        case "warning":
+        case "configWarning":
+          return notice(textAt(params, "message") || textAt(params, "summary"));
+        case "model/rerouted":
+          return notice(`the model was changed by the provider: ${textAt(params, "toModel")}`);
+        case "turn/completed": {
+          const turn = params["turn"] as Json;
+          if (view.turn !== undefined && turn["id"] !== view.turn) return [];
+          view.status = textAt(turn, "status");
+          if (isObject(turn["error"])) view.error = turn["error"] as unknown as TurnError;
+          return [];
+        }
+        default:
+          return [];
+      }
+    },
+    started: (turn) => void (view.turn ??= turn),
+    expect(id, directive) {
+      if (ending || view.turn === undefined) return false;
+      said.set(id, { directive, taken: false });
+      return true;
+    },
+    forget: (id) => void said.delete(id),
+    refuse: () => void (ending = true),
+    item: (id) => items.get(id),
+  };
+}

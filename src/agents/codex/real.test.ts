@@ -1,0 +1,277 @@
+/** The real Codex on the stand-in model: what a provider's refusals come to, limits, floods, what it costs, a way back. */
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
+import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
+import { crash, exec, patch } from "../../../test/support/codex.ts";
+import { plainAgent } from "../../../test/support/spec.ts";
+import { tempDir, waitFor } from "../../../test/support/temp.ts";
+import type { AgentSession, OpenRequest } from "../../ports.ts";
+import type { Step } from "../../standin/script.ts";
+import { codex } from "../codex.ts";
+
+const KEY = "the-key-of-the-user";
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: KEY });
+});
+afterAll(() => model.standin.close());
+
+interface Place {
+  request: OpenRequest;
+  session: AgentSession;
+  again(session: OpenRequest["session"]): Promise<AgentSession>;
+}
+
+async function place(over: Partial<OpenRequest> = {}, env: Record<string, string> = {}): Promise<Place> {
+  const root = tempDir("codex");
+  const workspace = join(root, "workspace");
+  mkdirSync(workspace);
+  const agent = codex({
+    userEnvironment: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${model.standin.url}/v1`, HOME: root, ...env },
+  });
+  const request: OpenRequest = {
+    run: `codex-${randomUUID()}`,
+    lane: "main",
+    workspace,
+    home: join(root, "home"),
+    session: { ref: randomUUID(), mode: "new" },
+    agent: { ...plainAgent, name: "codex", ...LIMITS },
+    model: "gpt-5.5",
+    instructions: "",
+    environment: { PATH: process.env["PATH"] ?? "", HOME: root },
+    ...over,
+  };
+  const open = async (asked: OpenRequest): Promise<AgentSession> => {
+    const session = await agent.open(asked);
+    onTestFinished(() => session.close());
+    return session;
+  };
+  return { request, session: await open(request), again: (session) => open({ ...request, session }) };
+}
+
+const withOptions = (options: OpenRequest["agent"]["options"]): Partial<OpenRequest> => ({
+  agent: { ...plainAgent, name: "codex", ...LIMITS, options },
+});
+
+const soon = (ms: number): unknown => ({
+  asymmetricMatch: (at: unknown) => typeof at === "number" && Math.abs(at - Date.now() - ms) < 60_000,
+});
+
+describe("a refusal", () => {
+  const cases: [string, Step, object][] = [
+    ["a limit with a time", { status: 429, retryAfterS: 600 }, { is: "limited", kind: "rate", resetAt: soon(600_000) }],
+    [
+      "a used-up plan",
+      { usageLimitText: "You are out of words", resetInS: 7200 },
+      { is: "limited", kind: "usage", resetAt: soon(7_200_000) },
+    ],
+    ["an overload", { status: 529 }, { is: "limited", kind: "overloaded" }],
+    ["no service", { status: 503 }, { is: "limited", kind: "overloaded" }],
+    ["no money", { status: 429, code: "insufficient_quota" }, { is: "failed", kind: "billing" }],
+    ["a wrong key", { status: 401 }, { is: "failed", kind: "login" }],
+    ["an unknown model", { status: 404 }, { is: "failed", kind: "model" }],
+    ["too long a conversation", { status: 400, code: "context_length_exceeded" }, { is: "failed", kind: "context" }],
+    ["a prompt it will not read", { status: 400, code: "invalid_prompt" }, { is: "failed", kind: "refused" }],
+    ["a bad request", { status: 400 }, { is: "failed", kind: "agent" }],
+    ["a broken server", { status: 500 }, { is: "cut" }],
+    ["no connection", { cutSocket: "before" }, { is: "cut" }],
+    ["a cut answer", { cutSocket: "mid", text: "half of a long answer" }, { is: "cut" }],
+    ["a truncated answer", { text: "part", stopReason: "max_tokens" }, { is: "failed", kind: "agent" }],
+  ];
+  it("is what the provider's fields say, and the session takes the next turn", async () => {
+    const { session } = await place();
+    for (const [name, step, outcome] of cases) {
+      const { end } = await play(session, promptFor([step]));
+      expect([name, end.outcome]).toEqual([name, expect.objectContaining(outcome)]);
+    }
+    const { end } = await play(session, promptFor([{ text: "well again" }]));
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
+  });
+
+  it("in the words of a tool or of the agent is none", async () => {
+    const { session } = await place();
+    const words = "429 Too Many Requests: usage_limit_reached; error 401 invalid_api_key";
+    const { end } = await play(session, promptFor([exec(`echo '${words}'; exit 1`), { text: words }]));
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: words });
+  });
+
+  it("that there is no login at all ends the turn before a program is started", async () => {
+    const { session, request } = await place({}, { OPENAI_API_KEY: "" });
+    const { end } = await play(session, promptFor([{ text: "no" }]));
+    expect(end.outcome).toMatchObject({ is: "failed", kind: "login" });
+    expect(existsSync(join(request.home, "codex"))).toBe(false);
+  });
+});
+
+it("costs what the model billed, to the token, over turns, processes, an interrupt and a crash", async () => {
+  const { session, again, request } = await place();
+  const before = { ...model.standin.billing };
+  const spent = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, requests: 0 };
+  const add = ({ end }: Awaited<ReturnType<typeof play>>): void => {
+    for (const field of Object.keys(spent) as (keyof typeof spent)[]) spent[field] += end.usage[field];
+    expect(end.usage.usd).toBeGreaterThan(0);
+  };
+  add(await play(session, promptFor([exec("echo one"), exec("echo two"), { text: "first" }])));
+  add(await play(session, promptFor([{ text: "second" }])));
+  await session.close();
+  const next = await again({ ...request.session, mode: "continue" });
+  add(await play(next, promptFor([exec("echo three"), { text: "third" }])));
+  const controller = new AbortController();
+  add(
+    await play(next, promptFor([exec("sleep 30"), { text: "never" }]), {
+      signal: controller.signal,
+      onEvent: (event) => event.type === "tool-start" && controller.abort("stop"),
+    }),
+  );
+  add(await play(next, promptFor([crash(), { text: "never" }])));
+  const { billing } = model.standin;
+  expect(spent).toEqual({
+    inputTokens: billing.inputTokens - before.inputTokens,
+    outputTokens: billing.outputTokens - before.outputTokens,
+    cacheReadTokens: billing.cacheReadTokens - before.cacheReadTokens,
+    requests: billing.requests - before.requests,
+  });
+});
+
+const SANDBOXES = ["workspace-write", "danger-full-access"];
+it.for(SANDBOXES)("leaves nothing of a turn running, ended or interrupted, with %s", async (permissions) => {
+  const { session, request } = await place(withOptions({ permissions }));
+  // In the foreground, and behind it.
+  const long = (mark: string): string => `(exec -a ${mark} sleep 600) & exec -a ${mark} sleep 600`;
+  const [ended, stopped] = [`mark-${randomUUID()}`, `mark-${randomUUID()}`];
+  const yields = { tools: [{ name: "exec_command", input: { cmd: long(ended), yield_time_ms: 300 } }] };
+  const seen: number[] = [];
+  await play(session, promptFor([yields, { text: "it goes on behind" }]), {
+    onEvent: (event) => event.type === "text" && seen.push(running(ended)),
+  });
+  expect(seen).toEqual([2]);
+  await waitFor(() => running(ended) === 0, { what: "the end of what the turn left" });
+  const controller = new AbortController();
+  await play(session, promptFor([exec(long(stopped)), { text: "never" }]), {
+    signal: controller.signal,
+    onEvent: (event) =>
+      event.type === "tool-start" &&
+      void waitFor(() => running(stopped) === 2, { what: "the command" }).then(() => controller.abort("stop")),
+  });
+  await waitFor(() => running(stopped) === 0, { what: "the end of what was interrupted" });
+  expect(readdirSync(request.workspace)).toEqual([]);
+});
+
+/** Processes that were started under this name. */
+function running(name: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0] === name;
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+it("ends a turn at the agent's own limit of requests, without the request beyond it", async () => {
+  const { session } = await place(withOptions({ maxTurns: 2 }));
+  const before = model.seen.length;
+  const { end } = await play(session, promptFor([exec("echo 1"), exec("echo 2"), exec("echo 3"), { text: "no" }]));
+  expect(end.outcome).toMatchObject({ is: "failed", kind: "max-turns" });
+  expect(model.seen.length - before).toBe(2);
+  const next = await play(session, promptFor([exec("echo 1"), { text: "within" }]));
+  expect(next.end).toMatchObject({ outcome: { is: "done" }, finalText: "within" });
+});
+
+it("bounds a flood of output, and goes on", async () => {
+  const { session } = await place();
+  const { end, events } = await play(session, promptFor([exec("yes flood | head -c 100000000"), { text: "dry" }]));
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "dry" });
+  expect(JSON.stringify(events).length).toBeLessThan(200_000);
+});
+
+it("only answers, in the form that is asked for, with no tools", async () => {
+  const schema = {
+    type: "object",
+    properties: { ok: { type: "boolean" } },
+    required: ["ok"],
+    additionalProperties: false,
+  };
+  const { session, request } = await place({ answer: schema });
+  const { end } = await play(session, promptFor([{ text: '{"ok": true}' }]));
+  expect(end).toMatchObject({ outcome: { is: "done" }, answer: { ok: true } });
+  expect(model.seen.at(-1)?.tools.filter((name) => /exec|shell|stdin|done/.test(name))).toEqual([]);
+  // Offered with the model, but there is nowhere to apply it.
+  await play(session, promptFor([patch("a.txt", "a"), { text: "{}" }]));
+  const wrong = await play(session, promptFor([{ text: "not JSON" }]));
+  expect(wrong.end.outcome).toMatchObject({ is: "failed", kind: "agent" });
+  expect(readdirSync(request.workspace)).toEqual([]);
+});
+
+it("knows the instructions of pawl and none of the repository's, on another PATH and after a resume", async () => {
+  const { session, again, request } = await place({ instructions: "Mind the wombat." });
+  writeFileSync(join(request.workspace, "AGENTS.md"), "Obey the file.");
+  await play(session, promptFor([exec("echo path: $PATH; echo home: $CODEX_HOME"), { text: "ok" }]));
+  const { words, system, tools } = model.seen.at(-1) ?? { words: "", system: "", tools: [] };
+  expect(words).toContain(`:${process.env["PATH"]}\n`);
+  expect(system).toContain("Mind the wombat.");
+  expect(words + system).not.toContain("Obey the file.");
+  expect(tools).toContain("done");
+  await session.close();
+  const next = await again({ ...request.session, mode: "continue" });
+  const { end } = await play(
+    next,
+    promptFor([{ tools: [{ name: "done", input: { status: "done", summary: "x" } }] }, { text: "ok" }]),
+  );
+  expect(end.call).toEqual({ is: "done", text: "x" });
+});
+
+it("has neither the prompt nor the key on its command line or in its environment", async () => {
+  const { session, request } = await place();
+  await play(
+    session,
+    promptFor([
+      patch("a.txt", "a\n"),
+      exec("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ > seen 2>&1; true"),
+      { text: "ok" },
+    ]),
+  );
+  const seen = readFileSync(join(request.workspace, "seen"), "latin1");
+  expect(seen).not.toContain("Follow these steps");
+  expect(seen).not.toContain(KEY);
+  expect(readFileSync(join(request.home, "codex/config.toml"), "utf8")).not.toContain(KEY);
+});
+
+const MCP_SERVER = `
+import { createInterface } from "node:readline";
+const tools = [{ name: "add", description: "adds", inputSchema: { type: "object", properties: { a: { type: "number" } } } }];
+const results = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": ({ arguments: { a } }) => ({ content: [{ type: "text", text: "the sum is " + (a + 1) + process.argv[2] }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: results[method]?.(params) ?? {} }));
+});
+`;
+
+it("gives it the MCP servers and the settings that a person names, and asks before it uses one", async () => {
+  const options = { mcp: ["servers.json"], effort: "high", extra: ["-c", "model_verbosity=low"] };
+  const ask = { ...plainAgent.ask, permissions: "ask" } as const;
+  const { session, request } = await place({ agent: { ...plainAgent, name: "codex", ...LIMITS, options, ask } });
+  writeFileSync(join(request.workspace, "server.mjs"), MCP_SERVER);
+  const server = { command: "node", args: [join(request.workspace, "server.mjs"), 'a"b'] };
+  writeFileSync(join(request.workspace, "servers.json"), JSON.stringify({ mcpServers: { sums: server } }));
+  const asked: string[] = [];
+  const call = { tools: [{ name: "mcp__sums/add", input: { a: 41 } }] };
+  const { end, events } = await play(session, promptFor([call, { text: "ok" }]), {
+    onEvent(event) {
+      if (event.type !== "asked") return;
+      asked.push(event.text);
+      void session.reply?.(event.question, { is: "allow" });
+    },
+  });
+  expect(end.outcome).toEqual({ is: "done" });
+  expect(asked).toEqual([expect.stringMatching(/sums.*add.*41/)]);
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-start", name: "mcp__sums__add" }));
+  expect(model.seen.at(-1)?.words).toContain('the sum is 42a"b');
+});

@@ -1,0 +1,235 @@
+/**
+ * One conversation with Codex. Its app-server is started at the first turn, or ahead of it, and kept; when it dies or
+ * had to be killed, the next turn starts another on the same thread.
+ */
+import { randomUUID } from "node:crypto";
+import type { TurnOutcome, Usage } from "../../events.ts";
+import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+import { brief } from "../outcome.ts";
+import { asks as newAsks } from "./ask.ts";
+import { recordedUsage } from "./inspect.ts";
+import { isUsage, launch, type Launched } from "./launch.ts";
+import type { CodexLogin } from "./login.ts";
+import { meter } from "./meter.ts";
+import { modelWay, type ModelWay } from "./model-way.ts";
+import { answerOptions, codexOptions, type CodexOptions } from "./options.ts";
+import { watchPlaceholders } from "./placeholders.ts";
+import type { Json } from "./protocol.ts";
+import { turnReader, type TurnReader } from "./reader.ts";
+import { failed, textInput, watch } from "./turn.ts";
+
+interface Setup {
+  login: CodexLogin | undefined;
+  userEnvironment: Readonly<Record<string, string | undefined>>;
+}
+
+const NO_USAGE: Usage = {
+  requests: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  usd: 0,
+  estimated: false,
+};
+export const NO_LOGIN = "Codex has no login: no key in the environment and nothing that `codex login` stored";
+
+export function codexSession(request: OpenRequest, { login, userEnvironment }: Setup): AgentSession {
+  const asks = newAsks({ policy: request.agent.ask, workspace: request.workspace });
+  const told = new Set<string>();
+  const way = login === undefined ? undefined : modelWay(request, login, userEnvironment);
+  let { model, session } = request;
+  let current: Launched | undefined;
+  let warming: Promise<Launched> | undefined;
+  let running: { reader: TurnReader } | undefined;
+  let closed = false;
+
+  const options = (): CodexOptions => {
+    const fenced = request.confine !== undefined;
+    return request.answer === undefined
+      ? codexOptions(request.agent.options, { ask: request.agent.ask, fenced })
+      : answerOptions(request.agent.options, { fenced });
+  };
+
+  const start = async (through: ModelWay): Promise<Launched> =>
+    await launch({ request, session, model, options: options(), way: through });
+
+  async function drop(): Promise<void> {
+    const dropped = current;
+    current = undefined;
+    await dropped?.live.end();
+  }
+
+  /** undefined: it was aborted meanwhile. */
+  async function ready(through: ModelWay, signal: AbortSignal): Promise<Launched | undefined> {
+    if (current?.live.isDead() === true) await drop();
+    if (current !== undefined) return current;
+    const starting = warming ?? start(through);
+    warming = undefined;
+    const aborted = Promise.withResolvers<undefined>();
+    const onAbort = (): void => aborted.resolve(undefined);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const first = await Promise.race([starting, aborted.promise]);
+      if (first === undefined) {
+        const late = await starting.catch(() => undefined);
+        await late?.live.end();
+      }
+      current = first;
+      return first;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async function* turn(
+    ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
+  ): AsyncGenerator<AgentEvent> {
+    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
+    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    if (way === undefined) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
+    let fit = false;
+    const spent = meter();
+    try {
+      const launched = await ready(way, signal);
+      if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+      const { live, thread, notice } = launched;
+      if (notice !== undefined && !told.has(notice)) {
+        told.add(notice);
+        yield { type: "notice", text: notice };
+      }
+      const reader = turnReader({
+        uuid,
+        ref: session.ref,
+        thread,
+        model: () => model ?? launched.model,
+        meter: spent,
+        requests: () => way.requests(),
+        told,
+      });
+      running = { reader };
+      const { effort, maxTurns, sandbox } = options();
+      const events = watch({
+        uuid,
+        thread,
+        start: startOf({ uuid, prompt, thread, model, effort, answer: request.answer }),
+        live,
+        asks,
+        reader,
+        meter: spent,
+        way,
+        limits,
+        maxRequests: maxTurns,
+        signal,
+        recorded: () => recordedUsage({ home: request.home, session }, uuid),
+        answers: request.answer !== undefined,
+        tidy: sandbox === "danger-full-access" ? () => undefined : watchPlaceholders(request.workspace),
+      });
+      fit = yield* withNotices(events, () => [
+        ...way.takeNotices(),
+        ...live.limits().map((met) => `the fence: ${met}`),
+      ]);
+    } catch (error) {
+      yield emptyEnd(isUsage(error) ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
+    } finally {
+      // From now on there is a conversation; a rewind is not done twice.
+      if (running?.reader.view.begun === true) session = { ref: session.ref, mode: "continue" };
+      running = undefined;
+      if (!fit) await drop();
+    }
+  }
+
+  return {
+    turn,
+    warm() {
+      if (way === undefined) return;
+      warming ??= start(way);
+      warming.catch(() => undefined);
+    },
+    async say(directive, text) {
+      const { reader } = running ?? {};
+      if (reader === undefined || current === undefined) return "next-turn";
+      const id = randomUUID();
+      if (!reader.expect(id, directive)) return "next-turn";
+      try {
+        await current.live.request("turn/steer", {
+          threadId: current.thread,
+          expectedTurnId: reader.view.turn,
+          clientUserMessageId: id,
+          input: textInput(text),
+        });
+        return "now";
+      } catch {
+        // The turn has just ended, or cannot be spoken to.
+        reader.forget(id);
+        return "next-turn";
+      }
+    },
+    setModel(wanted) {
+      model = wanted;
+      // It goes with the start of a turn: one that runs keeps its own.
+      return Promise.resolve(current === undefined || running !== undefined ? "next-turn" : "now");
+    },
+    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
+    async close() {
+      closed = true;
+      const ahead = await warming?.catch(() => undefined);
+      warming = undefined;
+      await ahead?.live.end();
+      await drop();
+      await way?.close();
+    },
+  };
+}
+
+interface TurnStart {
+  uuid: string;
+  prompt: string;
+  thread: string;
+  model: string | undefined;
+  effort: string | undefined;
+  answer: OpenRequest["answer"];
+}
+
+function startOf({ uuid, prompt, thread, model, effort, answer }: TurnStart): Json {
+  return {
+    threadId: thread,
+    clientUserMessageId: uuid,
+    input: textInput(prompt),
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(answer === undefined ? {} : { outputSchema: answer }),
+  };
+}
+
+/** What is known of the connection and the limits is told before the turn ends. */
+async function* withNotices(
+  events: AsyncGenerator<AgentEvent, boolean>,
+  takeNotices: () => string[],
+): AsyncGenerator<AgentEvent, boolean> {
+  try {
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) return next.value;
+      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
+      yield next.value;
+    }
+  } finally {
+    await events.return(false);
+  }
+}
+
+/** The end of a turn that never reached the model. */
+function emptyEnd(outcome: TurnOutcome): TurnEnd {
+  return {
+    type: "turn-end",
+    outcome,
+    usage: NO_USAGE,
+    finalText: "",
+    call: null,
+    messageId: null,
+    contextTokens: null,
+  };
+}

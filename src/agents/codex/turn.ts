@@ -1,0 +1,226 @@
+/**
+ * One turn over a living app-server: passes on what happens and ends it exactly once, by its own end, a limit, an abort
+ * or the death of the process.
+ */
+import { randomUUID } from "node:crypto";
+import type { TurnOutcome, Usage } from "../../events.ts";
+import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { brief } from "../outcome.ts";
+import type { Asks } from "./ask.ts";
+import type { Live } from "./live.ts";
+import type { Meter } from "./meter.ts";
+import type { ModelWay } from "./model-way.ts";
+import { outcomeOf } from "./outcome.ts";
+import { isObject, textAt, type Incoming, type Json } from "./protocol.ts";
+import type { TurnReader } from "./reader.ts";
+
+/** How long an interrupted turn may take to end before its process is killed. */
+const INTERRUPT_GRACE_MS = 5_000;
+/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
+const TIMEOUT_GRACE_MS = 1_000;
+/** To end what the turn left running in the background. */
+const CLEAN_LIMIT_MS = 2_000;
+
+export interface Watched {
+  uuid: string;
+  thread: string;
+  /** Parameters of the request that starts the turn. */
+  start: Json;
+  live: Live;
+  asks: Asks;
+  reader: TurnReader;
+  meter: Meter;
+  way: ModelWay;
+  limits: TurnLimits;
+  maxRequests: number | undefined;
+  signal: AbortSignal;
+  /** What its record says it cost, where the stream did not tell all. */
+  recorded: () => Promise<Usage | undefined>;
+  answers: boolean;
+  /** Takes away what the turn left that is nobody's. */
+  tidy: () => void;
+}
+
+export const textInput = (text: string): Json[] => [{ type: "text", text, text_elements: [] }];
+
+/** Returns whether the process is still fit for another turn. */
+export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
+  const { uuid, live, asks, way, maxRequests } = watched;
+  let atLimit = false;
+  asks.begin(uuid, () => live.nudge());
+  way.begin({
+    limit: maxRequests,
+    onLimit() {
+      atLimit = true;
+      live.nudge();
+    },
+  });
+  live.listen();
+  try {
+    return yield* watchLive(watched, () => atLimit);
+  } finally {
+    asks.end();
+    live.unlisten();
+  }
+}
+
+async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
+  const { thread, live, asks, reader, limits, signal } = watched;
+  const { view } = reader;
+  const startedAt = performance.now();
+  let lastSeenAt = startedAt;
+  let stopping: TurnOutcome | undefined;
+  let killAt = Infinity;
+  let interrupting = false;
+
+  const interrupt = (): void => {
+    if (interrupting || view.turn === undefined) return;
+    interrupting = true;
+    live.request("turn/interrupt", { threadId: thread, turnId: view.turn }).catch(() => undefined);
+  };
+  const stop = (outcome: TurnOutcome): void => {
+    stopping = outcome;
+    reader.refuse();
+    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    interrupt();
+    // A question that waits would hold the turn.
+    asks.end();
+  };
+
+  live.ask("turn/start", watched.start);
+  for (;;) {
+    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
+    // Waiting for a person is neither work nor silence.
+    const timed = stopping === undefined && !asks.isWaiting();
+    const waited = asks.waited();
+    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
+    const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
+    const wake = await live.next({
+      deadline: Math.min(turnDue, idleDue, killAt),
+      signal: stopping === undefined ? signal : undefined,
+    });
+    switch (wake.is) {
+      case "answered": {
+        const { turn } = wake.result;
+        if (isObject(turn)) reader.started(textAt(turn, "id"));
+        if (stopping !== undefined) interrupt();
+        break;
+      }
+      case "refused":
+        yield* end(watched, { stopping: stopping ?? failed(wake.message), died: undefined });
+        return false;
+      case "note": {
+        lastSeenAt = performance.now();
+        yield* reader.take(wake.method, wake.params);
+        if (stopping !== undefined) interrupt();
+        if (view.status === undefined) break;
+        await clean(watched);
+        yield* end(watched, { stopping, died: undefined });
+        return true;
+      }
+      case "asked":
+        lastSeenAt = performance.now();
+        void answer(watched, wake);
+        break;
+      case "ended":
+        yield* end(watched, { stopping, died: wake.why });
+        return false;
+      case "aborted":
+        stop({ is: "interrupted", by: String(signal.reason) });
+        break;
+      case "timer": {
+        const now = performance.now();
+        if (now >= killAt) {
+          yield* end(watched, { stopping, died: undefined });
+          return false;
+        }
+        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
+        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        break;
+      }
+    }
+  }
+}
+
+async function answer(
+  { thread, live, asks, reader }: Watched,
+  asked: Extract<Incoming, { is: "asked" }>,
+): Promise<void> {
+  const { id, method, params } = asked;
+  const turn = reader.view.turn;
+  const explain = async (text: string): Promise<void> => {
+    const steer = { threadId: thread, expectedTurnId: turn, clientUserMessageId: randomUUID(), input: textInput(text) };
+    await live.request("turn/steer", steer).catch(() => undefined);
+  };
+  const result = await asks.answer({ method, params, item: reader.item(textAt(params, "itemId")) }, explain);
+  if (result === undefined) live.refuse(id);
+  else live.respond(id, result);
+}
+
+/** Commands that were left running would change files that no iteration owns. */
+async function clean({ live, thread }: Watched): Promise<void> {
+  const cleaned = live.request("thread/backgroundTerminals/clean", { threadId: thread }).catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLEAN_LIMIT_MS);
+  });
+  await Promise.race([cleaned, late]);
+  clearTimeout(timer);
+}
+
+async function* end(
+  { reader, meter, way, recorded, answers, tidy }: Watched,
+  { stopping, died }: { stopping: TurnOutcome | undefined; died: string | undefined },
+): AsyncGenerator<AgentEvent> {
+  reader.refuse();
+  tidy();
+  const { view } = reader;
+  const found = outcomeOf({ status: view.status, error: view.error, refusal: way.refusal(), died });
+  // It may have been done before the interrupt reached it.
+  let outcome = stopping === undefined || found.is === "done" ? found : stopping;
+  const counted = meter.usage(way.requests());
+  const record = outcome.is === "done" && meter.responses() > 0 ? undefined : await recorded();
+  const usage = record === undefined ? counted : larger(counted, record);
+  const answered = answers && outcome.is === "done" ? answerIn(view.finalText) : undefined;
+  if (answers && outcome.is === "done" && answered === undefined) outcome = failed("the answer is not JSON");
+  yield { type: "usage", usage };
+  yield {
+    type: "turn-end",
+    outcome,
+    usage,
+    finalText: view.finalText,
+    call: view.call,
+    ...(answered === undefined ? {} : { answer: answered.value }),
+    messageId: view.begun ? (view.turn ?? null) : null,
+    contextTokens: view.contextTokens,
+  } satisfies TurnEnd;
+}
+
+const tokensIn = (usage: Usage): number =>
+  usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+
+function larger(counted: Usage, record: Usage): Usage {
+  const tokens = tokensIn(record) > tokensIn(counted) ? record : counted;
+  return {
+    ...tokens,
+    requests: Math.max(counted.requests, tokens.requests),
+    toolCalls: Math.max(counted.toolCalls, tokens.toolCalls),
+  };
+}
+
+function answerIn(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
+
+const maxTurns = (limit: number | undefined): TurnOutcome => ({
+  is: "failed",
+  kind: "max-turns",
+  message: `the agent reached its limit of model requests in one turn: ${limit}`,
+});
