@@ -36,7 +36,8 @@ export interface Live {
   end(): Promise<void>;
 }
 
-export function live(process: CodexProcess): Live {
+/** `onUnheard`: what it says while nobody listens. */
+export function live(process: CodexProcess, onUnheard: (method: string, params: Json) => void = () => undefined): Live {
   const waiting = new Map<RequestId, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
   let sent = 0;
   let listening = false;
@@ -67,7 +68,7 @@ export function live(process: CodexProcess): Live {
     const { method, id } = message;
     const params = isObject(message["params"]) ? message["params"] : {};
     if (typeof method === "string") {
-      if (id === undefined) return put({ is: "note", method, params });
+      if (id === undefined) return listening ? inbox.put({ is: "note", method, params }) : onUnheard(method, params);
       if (!listening) return refuse(id as RequestId);
       return put({ is: "asked", id: id as RequestId, method, params });
     }

@@ -20,6 +20,9 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
 const PATHS = ["/responses", "/models", "/memories", "/alpha"];
 const REQUESTS = "/responses";
+/** Codex names the model first; a conversation of megabytes is not read for it. */
+const MODEL = /^\{"model":"([^"\\]+)"/;
+const MODEL_WITHIN_BYTES = 512;
 
 export interface Reached {
   /** For the program's configuration. */
@@ -34,6 +37,8 @@ export interface ModelWay {
   begin(about: { limit: number | undefined; onLimit: () => void }): void;
   /** Requests that left since then. */
   requests(): number;
+  /** Which model the last of them asked for. */
+  model(): string | undefined;
   /** What the model last said no with since then, if it has not answered after that. */
   refusal(): Said | undefined;
   takeNotices(): string[];
@@ -45,6 +50,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   const name = `codex-${lane}`;
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let requests = 0;
+  let asked: string | undefined;
   let limit: number | undefined;
   let onLimit: () => void = () => undefined;
   let said: Said | undefined;
@@ -59,7 +65,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
       paths: PATHS,
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
       headers: (sent) => ({ ...sent, ...login.headers() }),
-      async beforeForward({ method, path, signal }) {
+      async beforeForward({ method, path, body, signal }) {
         if (method !== "POST" || !path.startsWith(REQUESTS)) return;
         if (limit !== undefined && requests >= limit) {
           onLimit();
@@ -67,6 +73,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
           return;
         }
         requests += 1;
+        asked = MODEL.exec(body.toString("utf8", 0, MODEL_WITHIN_BYTES))?.[1];
       },
       onAnswer(answer: GatewayAnswer) {
         if (answer.path.startsWith(REQUESTS)) said = refusalOf(answer);
@@ -90,10 +97,12 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
     },
     begin(about) {
       requests = 0;
+      asked = undefined;
       said = undefined;
       ({ limit, onLimit } = about);
     },
     requests: () => requests,
+    model: () => asked,
     refusal: () => said,
     takeNotices() {
       const failed = failure;

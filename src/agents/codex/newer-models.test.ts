@@ -1,0 +1,104 @@
+/**
+ * The real Codex with the models that call all their tools from a script of theirs, and with a switch of models: inside
+ * a turn where Codex can, else with the next one, which it then begins by summing up the conversation.
+ */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { play } from "../../../test/contracts/agent-play.ts";
+import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
+import { codexPlace, exec, patchOf, script, scriptedExec } from "../../../test/support/codex.ts";
+import type { TurnEnd } from "../../ports.ts";
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: "key" });
+});
+afterAll(() => model.standin.close());
+
+/** What the model billed since, in the words of a turn's usage. */
+function billedSince(before: ScriptedModel["standin"]["billing"]): object {
+  const { inputTokens, outputTokens, cacheReadTokens, requests, usd } = model.standin.billing;
+  return {
+    inputTokens: inputTokens - before.inputTokens,
+    outputTokens: outputTokens - before.outputTokens,
+    cacheReadTokens: cacheReadTokens - before.cacheReadTokens,
+    requests: requests - before.requests,
+    usd: expect.closeTo((usd ?? 0) - (before.usd ?? 0), 8),
+  };
+}
+
+it("runs commands, patches and calls from a script, takes words and another model meanwhile, and costs what it cost", async () => {
+  const { session, request, agent } = await codexPlace(model.standin.url, { model: "gpt-5.6-sol" });
+  const before = { ...model.standin.billing };
+  const uuid = randomUUID();
+  const told: Promise<string>[] = [];
+  const steps = [
+    { text: "Writing.", ...script(`text(await tools.apply_patch(${JSON.stringify(patchOf("made.txt", "made\n"))}))`) },
+    scriptedExec("echo one; sleep 0.3"),
+    script(`text(await tools.done({ status: "done", summary: "x" }))`),
+    { text: "All done." },
+  ];
+  const { end, events } = await play(session, promptFor(steps), {
+    uuid,
+    onEvent(event) {
+      if (event.type !== "tool-start" || event.name !== "exec_command") return;
+      told.push(session.setModel("gpt-5.6-terra"), session.say("d1", "mind the quokka"));
+    },
+  });
+  expect(await Promise.all(told)).toEqual(["now", "now"]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "All done.", call: { is: "done", text: "x" } });
+  expect(readFileSync(join(request.workspace, "made.txt"), "utf8")).toBe("made\n");
+  expect(events.filter((event) => event.type === "delivered")).toEqual([{ type: "delivered", directive: "d1" }]);
+  expect(model.seen.map((seen) => seen.model)).toEqual([
+    "gpt-5.6-sol",
+    "gpt-5.6-sol",
+    "gpt-5.6-terra",
+    "gpt-5.6-terra",
+  ]);
+  expect(model.seen.map(({ words }) => words.split("quokka").length - 1)).toEqual([0, 0, 1, 1]);
+  expect(model.seen.every(({ system }) => !system.includes("spawn_agent"))).toBe(true);
+  expect(end.usage).toMatchObject(billedSince(before));
+  const found = await agent.inspect(request, { uuid });
+  expect(found).toMatchObject({ is: "ended", end: { finalText: "All done.", call: end.call, usage: end.usage } });
+});
+
+it("sums up the conversation for a model of another kind: counted once, and nothing told before it was said", async () => {
+  const { session, request, agent, again } = await codexPlace(model.standin.url, { model: "gpt-5.5" });
+  const before = { ...model.standin.billing };
+  const ends: TurnEnd[] = [];
+  ends.push((await play(session, promptFor([{ text: "one" }]))).end);
+  const running: Promise<string>[] = [];
+  const late = await play(session, promptFor([exec("sleep 0.2"), { text: "two" }]), {
+    onEvent: (event) => event.type === "tool-start" && running.push(session.setModel("gpt-5.6-luna")),
+  });
+  expect(await Promise.all(running)).toEqual(["next-turn"]);
+  ends.push(late.end);
+  await session.close();
+
+  const next = await again({ ref: request.session.ref, mode: "continue" });
+  expect(await next.setModel("gpt-5.6-luna")).toBe("next-turn");
+  const uuid = randomUUID();
+  const asked = model.standin.requests.length;
+  const requestsAtFirst: number[] = [];
+  const { end, events } = await play(next, promptFor([scriptedExec("echo three"), { text: "three" }]), {
+    uuid,
+    onEvent: (event) => event.type === "request" && requestsAtFirst.push(model.standin.requests.length - asked),
+  });
+  ends.push(end);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "three", usage: { requests: 3, toolCalls: 1 } });
+  expect(events).toContainEqual({ type: "notice", text: "the agent compacted its conversation" });
+  // The first request was for the summary: the prompt was not in it.
+  expect(requestsAtFirst).toEqual([2, 3]);
+  const sum = (field: "inputTokens" | "outputTokens" | "cacheReadTokens" | "requests" | "usd"): number =>
+    ends.reduce((all, { usage }) => all + (usage[field] ?? 0), 0);
+  expect({
+    inputTokens: sum("inputTokens"),
+    outputTokens: sum("outputTokens"),
+    cacheReadTokens: sum("cacheReadTokens"),
+    requests: sum("requests"),
+    usd: sum("usd"),
+  }).toEqual(billedSince(before));
+  expect(await agent.inspect(request, { uuid })).toMatchObject({ is: "ended", end: { usage: end.usage } });
+});
