@@ -45,8 +45,10 @@ function stepsFor(behaviour: Behaviour): Step[] {
   }
 }
 
+const user = (url: string): Record<string, string> => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` });
+
 agentContract("codex", codex({ userEnvironment: {} }).gaps, () => ({
-  agent: codex({ userEnvironment: { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` } }),
+  agent: codex({ userEnvironment: user(model.standin.url) }),
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
@@ -55,4 +57,6 @@ agentContract("codex", codex({ userEnvironment: {} }).gaps, () => ({
   models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
   requests: () => model.seen.length,
   writeTool: "apply_patch",
+  shell: (command, text) => promptFor([exec(command), { text }]),
+  model: { url: model.standin.url, agentAt: (url) => codex({ userEnvironment: user(url) }) },
 }));

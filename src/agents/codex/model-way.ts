@@ -39,6 +39,9 @@ export interface ModelWay {
   requests(): number;
   /** Which model the last of them asked for. */
   model(): string | undefined;
+  /** Looks for these words in the requests of this turn; under the id it tells whether one of them had them. */
+  lookFor(id: string, text: string): void;
+  carried(id: string): boolean;
   /** What the model last said no with since then, if it has not answered after that. */
   refusal(): Said | undefined;
   takeNotices(): string[];
@@ -51,6 +54,8 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let requests = 0;
   let asked: string | undefined;
+  const wanted = new Map<string, Buffer>();
+  const carried = new Set<string>();
   let limit: number | undefined;
   let onLimit: () => void = () => undefined;
   let said: Said | undefined;
@@ -74,6 +79,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
         }
         requests += 1;
         asked = MODEL.exec(body.toString("utf8", 0, MODEL_WITHIN_BYTES))?.[1];
+        for (const [id, words] of wanted) if (body.includes(words) && wanted.delete(id)) carried.add(id);
       },
       onAnswer(answer: GatewayAnswer) {
         if (answer.path.startsWith(REQUESTS)) said = refusalOf(answer);
@@ -98,11 +104,15 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
     begin(about) {
       requests = 0;
       asked = undefined;
+      wanted.clear();
+      carried.clear();
       said = undefined;
       ({ limit, onLimit } = about);
     },
     requests: () => requests,
     model: () => asked,
+    lookFor: (id, text) => void wanted.set(id, Buffer.from(JSON.stringify(text).slice(1, -1))),
+    carried: (id) => carried.has(id),
     refusal: () => said,
     takeNotices() {
       const failed = failure;

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { codexPlace, exec, patchOf, script, scriptedExec } from "../../../test/support/codex.ts";
+import { waitFor } from "../../../test/support/temp.ts";
 import type { TurnEnd } from "../../ports.ts";
 
 let model: ScriptedModel;
@@ -51,17 +52,36 @@ it("runs commands, patches and calls from a script, takes words and another mode
   expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "All done.", call: { is: "done", text: "x" } });
   expect(readFileSync(join(request.workspace, "made.txt"), "utf8")).toBe("made\n");
   expect(events.filter((event) => event.type === "delivered")).toEqual([{ type: "delivered", directive: "d1" }]);
-  expect(model.seen.map((seen) => seen.model)).toEqual([
+  expect(model.seen.slice(-4).map((seen) => seen.model)).toEqual([
     "gpt-5.6-sol",
     "gpt-5.6-sol",
     "gpt-5.6-terra",
     "gpt-5.6-terra",
   ]);
-  expect(model.seen.map(({ words }) => words.split("quokka").length - 1)).toEqual([0, 0, 1, 1]);
+  expect(model.seen.slice(-4).map(({ words }) => words.split("quokka").length - 1)).toEqual([0, 0, 1, 1]);
   expect(model.seen.every(({ system }) => !system.includes("spawn_agent"))).toBe(true);
   expect(end.usage).toMatchObject(billedSince(before));
   const found = await agent.inspect(request, { uuid });
   expect(found).toMatchObject({ is: "ended", end: { finalText: "All done.", call: end.call, usage: end.usage } });
+});
+
+it("tells that words were delivered in a turn that is interrupted before the model answers them, and has them once", async () => {
+  const { session } = await codexPlace(model.standin.url, { model: "gpt-5.6-sol" });
+  const controller = new AbortController();
+  const words = 'mind the "quokka"\nin the room';
+  const { end, events } = await play(session, promptFor([scriptedExec("sleep 30"), { hang: true }]), {
+    signal: controller.signal,
+    onEvent(event) {
+      if (event.type !== "tool-start") return;
+      const before = model.seen.length;
+      void session.say("d1", words);
+      void waitFor(() => model.seen.length > before, { what: "the request" }).then(() => controller.abort("stop"));
+    },
+  });
+  expect(end.outcome.is).toBe("interrupted");
+  expect(events.filter((event) => event.type === "delivered")).toEqual([{ type: "delivered", directive: "d1" }]);
+  await play(session, promptFor([{ text: "gone on" }]));
+  expect(model.seen.at(-1)?.words.split(words)).toHaveLength(2);
 });
 
 it("sums up the conversation for a model of another kind: counted once, and nothing told before it was said", async () => {

@@ -28,6 +28,8 @@ export interface TurnReader {
   expect(id: string, directive: string): boolean;
   /** It was not taken. */
   forget(id: string): void;
+  /** What the program took into the conversation and the model has not begun to answer, with its directives. */
+  unanswered(): [id: string, directive: string][];
   /** Nothing is said into it any more. */
   refuse(): void;
   /** What a question of the program is about. */
@@ -230,6 +232,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
       return true;
     },
     forget: (id) => void said.delete(id),
+    unanswered: () => [...said].flatMap(([id, { directive, taken }]) => (taken ? [[id, directive]] : [])),
     refuse: () => void (ending = true),
     item: (id) => items.get(id),
   };

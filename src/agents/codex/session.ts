@@ -169,6 +169,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
       if (reader === undefined || current === undefined) return "next-turn";
       const id = randomUUID();
       if (!reader.expect(id, directive)) return "next-turn";
+      way?.lookFor(id, text);
       try {
         await current.live.request("turn/steer", {
           threadId: current.thread,

@@ -175,6 +175,8 @@ async function* end(
 ): AsyncGenerator<AgentEvent> {
   reader.refuse();
   tidy();
+  // It is in the conversation: said again, the model would read it twice.
+  for (const [id, directive] of reader.unanswered()) if (way.carried(id)) yield { type: "delivered", directive };
   const { view } = reader;
   const found = outcomeOf({ status: view.status, error: view.error, refusal: way.refusal(), died });
   // It may have been done before the interrupt reached it.
