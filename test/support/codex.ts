@@ -23,7 +23,7 @@ export const scriptedExec = (cmd: string): Step =>
   script(`text(await tools.exec_command(${JSON.stringify({ cmd, yield_time_ms: YIELD_MS })}));`);
 
 /** That makes one file. */
-export function patchOf(path: string, content: string): string {
+function patchOf(path: string, content: string): string {
   const added = content
     .replace(/\n$/, "")
     .split("\n")
@@ -31,9 +31,13 @@ export function patchOf(path: string, content: string): string {
   return ["*** Begin Patch", `*** Add File: ${path}`, ...added, "*** End Patch", ""].join("\n");
 }
 
+/** With the tool of the models that have one for it. */
 export const patch = (path: string, content: string): Step => ({
   tools: [{ name: "apply_patch", input: { input: patchOf(path, content) } }],
 });
+
+export const scriptedPatch = (path: string, content: string): Step =>
+  script(`text(await tools.apply_patch(${JSON.stringify(patchOf(path, content))}));`);
 
 /** A workspace, a home and a session in them; its path is one that nobody should take apart. */
 export interface CodexPlace {
@@ -83,7 +87,7 @@ const LIMIT_MS = 20_000;
  * A command that runs until the Codex that started it has been killed: its own sandbox keeps a command from killing it
  * by itself, so a child of this process, which is what Codex is here, is found above the command and ended.
  */
-export function crash(): Step {
+export function crash(run: (cmd: string) => Step = exec): Step {
   const mark = `crash-${randomUUID()}`;
   const until = performance.now() + LIMIT_MS;
   const timer = setInterval(() => {
@@ -92,7 +96,7 @@ export function crash(): Step {
     if (victim !== undefined || performance.now() > until) clearInterval(timer);
   }, POLL_MS);
   timer.unref();
-  return exec(`node -e 'setTimeout(() => {}, ${LIMIT_MS})' ${mark}`);
+  return run(`node -e 'setTimeout(() => {}, ${LIMIT_MS})' ${mark}`);
 }
 
 function childAbove(mark: string): number | undefined {

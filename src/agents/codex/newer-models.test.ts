@@ -3,12 +3,12 @@
  * a turn where Codex can, else with the next one, which it then begins by summing up the conversation.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
-import { codexPlace, exec, patchOf, script, scriptedExec } from "../../../test/support/codex.ts";
+import { codexPlace, exec, script, scriptedExec, scriptedPatch } from "../../../test/support/codex.ts";
 import { waitFor } from "../../../test/support/temp.ts";
 import type { TurnEnd } from "../../ports.ts";
 
@@ -36,7 +36,7 @@ it("runs commands, patches and calls from a script, takes words and another mode
   const uuid = randomUUID();
   const told: Promise<string>[] = [];
   const steps = [
-    { text: "Writing.", ...script(`text(await tools.apply_patch(${JSON.stringify(patchOf("made.txt", "made\n"))}))`) },
+    { text: "Writing.", ...scriptedPatch("made.txt", "made\n") },
     scriptedExec("echo one; sleep 0.3"),
     script(`text(await tools.done({ status: "done", summary: "x" }))`),
     { text: "All done." },
@@ -82,6 +82,22 @@ it("tells that words were delivered in a turn that is interrupted before the mod
   expect(events.filter((event) => event.type === "delivered")).toEqual([{ type: "delivered", directive: "d1" }]);
   await play(session, promptFor([{ text: "gone on" }]));
   expect(model.seen.at(-1)?.words.split(words)).toHaveLength(2);
+});
+
+it("only answers, with a script that reaches no command and no file", async () => {
+  const schema = {
+    type: "object",
+    properties: { ok: { type: "boolean" } },
+    required: ["ok"],
+    additionalProperties: false,
+  };
+  const { session, request } = await codexPlace(model.standin.url, { model: "gpt-5.6-sol", answer: schema });
+  const { end } = await play(
+    session,
+    promptFor([scriptedPatch("a.txt", "a\n"), scriptedExec("echo x > b.txt"), { text: '{"ok": true}' }]),
+  );
+  expect(end).toMatchObject({ outcome: { is: "done" }, answer: { ok: true } });
+  expect(readdirSync(request.workspace)).toEqual([]);
 });
 
 it("sums up the conversation for a model of another kind: counted once, and nothing told before it was said", async () => {
