@@ -81,10 +81,17 @@ export function live(process: CodexProcess, onUnheard: (method: string, params: 
 
   const reader = lines(take);
   process.stdout.on("data", (chunk: Buffer) => reader.take(chunk));
-  process.stdout.on("close", () => over("Codex ended"));
-  void process.exited.then((how) => {
+  const drained = Promise.withResolvers<void>();
+  const soon = (act: () => void): void => void setTimeout(act, EXIT_DRAIN_MS).unref();
+  process.stdout.on("close", () => {
+    drained.resolve();
+    soon(() => over("Codex closed its output"));
+  });
+  void process.exited.then(async (how) => {
     exited = true;
-    setTimeout(() => over(`Codex ended (${how})`), EXIT_DRAIN_MS).unref();
+    soon(drained.resolve);
+    await drained.promise;
+    over(`Codex ended (${how})`);
   });
 
   const request = (method: string, params: Json): Promise<Json> =>

@@ -45,6 +45,8 @@ export interface ModelWay {
   /** What the model last said no with since then, if it has not answered after that. */
   refusal(): Said | undefined;
   takeNotices(): string[];
+  /** Words of the program without its right to pass, which stands in the address that it reports. */
+  hide(text: string): string;
   /** Cuts what is under way; nothing reaches the model through it any more. Repeatable. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   let onLimit: () => void = () => undefined;
   let said: Said | undefined;
   let failure: string | undefined;
+  let pass: string | undefined;
   const opening = open();
   opening.catch(() => undefined);
 
@@ -95,6 +98,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   return {
     async reached() {
       const { url, token } = await opening;
+      pass = token;
       if (sockets === undefined) return { baseUrl: url, before: [] };
       const socat = programAt("socat");
       if (socat === undefined) throw new UsageError(NO_RELAY.message, { hint: NO_RELAY.hint });
@@ -119,6 +123,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
       failure = undefined;
       return failed === undefined ? [] : [`the connection to the model failed: ${failed}`];
     },
+    hide: (text) => (pass === undefined ? text : text.replaceAll(`/${pass}`, "")),
     async close() {
       const gateway = await opening.catch(() => undefined);
       await gateway?.close();

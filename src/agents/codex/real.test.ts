@@ -55,6 +55,8 @@ describe("a refusal", () => {
     for (const [name, step, outcome] of cases) {
       const { end } = await play(session, promptFor([step]));
       expect([name, end.outcome]).toEqual([name, expect.objectContaining(outcome)]);
+      // Codex names the address it asked, and the right to pass is part of it.
+      expect(JSON.stringify(end.outcome)).not.toMatch(/[\da-f]{48}/);
     }
     const { end } = await play(session, promptFor([{ text: "well again" }]));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
@@ -73,6 +75,13 @@ describe("a refusal", () => {
     expect(end.outcome).toMatchObject({ is: "failed", kind: "login" });
     expect(existsSync(join(request.home, "codex"))).toBe(false);
   });
+});
+
+it("says how a program ended that is no Codex", async () => {
+  const { session } = await place(withOptions({ bin: "/bin/false" }));
+  const { end } = await play(session, promptFor([{ text: "no" }]));
+  expect(end.outcome).toEqual({ is: "cut", reason: "Codex ended (exit code 1)" });
+  expect(end.usage.requests).toBe(0);
 });
 
 it("costs what the model billed, to the token, over turns, processes, an interrupt and a crash", async () => {

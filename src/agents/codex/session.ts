@@ -148,7 +148,9 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         ...live.limits().map((met) => `the fence: ${met}`),
       ]);
     } catch (error) {
-      yield emptyEnd(isUsage(error) ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
+      yield emptyEnd(
+        isUsage(error) ? failed(error.message) : { is: "cut", reason: way.hide(brief((error as Error).message)) },
+      );
     } finally {
       // From now on there is a conversation; a rewind is not done twice.
       if (running?.reader.view.begun === true) session = { ref: session.ref, mode: "continue" };

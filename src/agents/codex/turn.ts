@@ -189,7 +189,7 @@ async function* end(
   yield { type: "usage", usage };
   yield {
     type: "turn-end",
-    outcome,
+    outcome: withoutPass(outcome, way),
     usage,
     finalText: view.finalText,
     call: view.call,
@@ -216,6 +216,20 @@ function answerIn(text: string): { value: unknown } | undefined {
     return { value: JSON.parse(text) as unknown };
   } catch {
     return undefined;
+  }
+}
+
+function withoutPass(outcome: TurnOutcome, { hide }: ModelWay): TurnOutcome {
+  switch (outcome.is) {
+    case "failed":
+    case "limited":
+      return { ...outcome, message: hide(outcome.message) };
+    case "cut":
+      return { ...outcome, reason: hide(outcome.reason) };
+    case "done":
+    case "interrupted":
+    case "timeout":
+      return outcome;
   }
 }
 
