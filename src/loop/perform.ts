@@ -10,7 +10,8 @@ import { control, judgeBase, judgeChange, skipped } from "./perform-check.ts";
 import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
-import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
+import { closeSessions, warmUp } from "./perform-session.ts";
+import { findOut, takeTurn } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
 
@@ -56,6 +57,10 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
           untilElapsed: action.untilElapsed,
         },
       ]);
+    case "bench": {
+      const { seat, turn, reason, until, untilElapsed } = action;
+      return await run.append([{ type: "agent-benched", lane, seat, turn, reason, until, untilElapsed }]);
+    }
     case "end-wait":
       return await run.append([{ type: "wait-end", lane, wait: action.wait, why: action.why }]);
     case "tell":
@@ -63,7 +68,7 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
     case "switch-model": {
       const running = hands.running.get(lane);
       const how = running === undefined ? "next-turn" : await running.session.setModel(action.model);
-      const live = hands.sessions.get(lane);
+      const live = [...hands.sessions.values()].find(({ session }) => session === running?.session);
       if (live !== undefined && how === "now") live.model = action.model;
       const says = how === "now" ? `switched to ${action.model} in the running turn` : `next turn uses ${action.model}`;
       return await run.append([
