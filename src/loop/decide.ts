@@ -2,6 +2,7 @@
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
  * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
+import { entryName } from "../agent-entry.ts";
 import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
@@ -15,7 +16,7 @@ import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
 import { reviewIsHopeless, reviewStand } from "./review.ts";
-import { modelOf, noneLeft, ownSeat, seatName } from "./seats.ts";
+import { modelOf, noneLeft, ownSeat } from "./seats.ts";
 import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
@@ -217,7 +218,7 @@ function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
 function strongerThan(state: RunState, { escalated }: LaneState): string | undefined {
   const { agent, mix } = state.spec;
   const next = mix?.escalate[escalated];
-  if (next !== undefined) return seatName(next);
+  if (next !== undefined) return entryName(next);
   const { fallbackModel } = agent;
   return modelOf(state, ownSeat(state.spec)) === fallbackModel ? undefined : fallbackModel;
 }

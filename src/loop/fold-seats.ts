@@ -25,6 +25,8 @@ export function recordBench(
   const benched = seatState(state, seat);
   benched.bench = { reason, until, untilElapsed };
   benched.benchedTurn = turn;
+  benched.benchedFor = reason;
+  benched.benchings += 1;
 }
 
 /** A person says go on: whoever was benched may have been mended. */
@@ -55,7 +57,6 @@ export function recordSeat(
   else if (!foundOut) seat.errors += 1;
 }
 
-/** `model` undefined: of a judge without one of its own. */
 export function charge(
   state: RunState,
   { agent, model, usage, turns }: { agent: string; model: string | null; usage: Usage; turns: number },

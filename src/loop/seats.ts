@@ -3,6 +3,7 @@
  * agent that fails is benched with a reason and an end, each for itself; when all are, the run waits for the first to
  * come back. Pure.
  */
+import { entryName } from "../agent-entry.ts";
 import type { FactOf, TurnOutcome } from "../events.ts";
 import type { AgentEntry, AgentSpec, RunSpec } from "../spec.ts";
 import type { Action, Body, Now } from "./actions.ts";
@@ -36,20 +37,18 @@ export interface SeatState {
   /** Its last turn failed in a way that does not heal by trying again. */
   hopeless: boolean;
   bench: Bench | undefined;
-  /** The last turn that it was benched for. */
+  /** The last turn that it was benched for, why, and how often it was. */
   benchedTurn: number;
+  benchedFor: string;
+  benchings: number;
   /** What a directive made of it. */
   model: string | undefined;
 }
 
-export const seatName = ({ agent, model }: AgentEntry): string => (model === undefined ? agent : `${agent}:${model}`);
-export const seatOf = (entry: AgentEntry): Seat => ({ name: seatName(entry), agent: entry.agent, model: entry.model });
+export const seatOf = (entry: AgentEntry): Seat => ({ name: entryName(entry), agent: entry.agent, model: entry.model });
 
-export const ownSeat = ({ agent: { name, model } }: Pick<RunSpec, "agent">): Seat => ({
-  name: model === undefined ? name : `${name}:${model}`,
-  agent: name,
-  model,
-});
+export const ownSeat = ({ agent: { name, model } }: Pick<RunSpec, "agent">): Seat =>
+  seatOf({ agent: name, ...(model === undefined ? {} : { model }) });
 
 /** What its adapter is told. Options are those of the run's own agent, which no other understands. */
 export function agentSpecOf({ agent: own }: Pick<RunSpec, "agent">, { agent, model }: Seat): AgentSpec {
@@ -94,7 +93,16 @@ export function modelOf(state: RunState, seat: Seat): string | undefined {
 export function seatState(state: RunState, name: string): SeatState {
   let found = state.seats.get(name);
   if (found === undefined) {
-    found = { errors: 0, limits: 0, hopeless: false, bench: undefined, benchedTurn: 0, model: undefined };
+    found = {
+      errors: 0,
+      limits: 0,
+      hopeless: false,
+      bench: undefined,
+      benchedTurn: 0,
+      benchedFor: "",
+      benchings: 0,
+      model: undefined,
+    };
     state.seats.set(name, found);
   }
   return found;

@@ -3,11 +3,15 @@
  * may hold colons and slashes. The one reader of such entries: an agent whose second part is something else (a command
  * line) gets it here as its model, as it is.
  */
-import type { AgentEntry } from "../spec.ts";
+import type { AgentEntry } from "./spec.ts";
 
 /** Those that pawl knows by name; a program may bring its own. */
 export const AGENT_NAMES = ["claude"] as const;
 
+/** As it was written. */
+export const entryName = ({ agent, model }: AgentEntry): string => (model === undefined ? agent : `${agent}:${model}`);
+
+/** undefined: it is none. */
 export function readEntry(text: string): AgentEntry | undefined {
   const [, agent = "", colon = "", model = ""] = /^([^:]*)(:?)([^]*)$/.exec(text.trim()) ?? [];
   if (!/^[A-Za-z][\w.-]*$/.test(agent) || (colon !== "" && model.trim() === "")) return undefined;
