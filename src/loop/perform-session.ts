@@ -116,6 +116,8 @@ export async function warmUp(hands: Hands, lane: string): Promise<void> {
     hands.sessions.set(lane, { ...ahead, agent, model, announced: false, unused: true });
     return;
   }
+  // It begins in a conversation that there is already.
+  if (hands.run.state.spec.fork?.mark !== undefined) return;
   const live = await openSession(hands, { lane, seat, session: { ref: ports.uuid(), mode: "new" } });
   live.unused = true;
   live.session.warm?.();

@@ -173,3 +173,47 @@ describe.concurrent("several agents", () => {
     expect(house?.usd).toBeCloseTo((1000 * (input + read + write) + 2000 * output) / 1e6, 6);
   });
 });
+
+describe.concurrent("pawl fork", () => {
+  it("makes a new run from a snapshot, in the conversation as it was then; the old one is untouched", async ({
+    expect,
+  }) => {
+    const place = await cliPlace({
+      script: (request, step) => {
+        if (request.tools.size === 0) return { text: "ok" };
+        const isForked = promptOf(request).includes("go left");
+        const n = isForked ? 9 : iterationOf(request);
+        return step === 0 ? bash(`echo ${n} >> made.txt`) : { text: n === 1 ? "Not yet: mind the gap." : CLAIM };
+      },
+    });
+    const first = await place.pawl("run", "make made.txt", "--check", "test $(wc -l < made.txt) = 2", "--json");
+    const run = first.facts()[0]?.run ?? "";
+    expect(first.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+    const before = await place.pawl("logs", run, "--facts", "--json");
+    const tip = place.repository.git("rev-parse", "pawl/make-made-txt");
+
+    const wrong: [string[], RegExp][] = [
+      [["fork", run], /from where\? --at is missing/],
+      [["fork", run, "--at", "77"], new RegExp(`run ${run} has no snapshot 77\n.*it has 0 to 2`)],
+      [["fork", run, "--at", "x"], /--at is the number of a snapshot, not "x"/],
+      [["fork", "r-nope", "--at", "1"], /r-nope/],
+    ];
+    for (const [args, says] of wrong) {
+      const refused = await place.pawl(...args);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(says)]);
+    }
+    const forked = await place.pawl("fork", run, "--at", "1", "--model", SONNET, "--say", "go left", "--json");
+    expect(forked.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+    const [start] = forked.of("run-start");
+    expect(start?.spec.fork).toMatchObject({ run, snapshot: 1, iteration: 1, mark: { agent: "claude" } });
+    const branch = start?.spec.workspace.branch ?? "";
+    expect(place.repository.git("show", `${branch}:made.txt`)).toBe("1\n9");
+    expect(forked.of("turn-start").map(({ session, model }) => [session.mode, model])).toEqual([["rewind", SONNET]]);
+    // The conversation up to that point, and nothing after it.
+    const asked = place.sent().filter((body) => body.includes("go left"))[0] ?? "";
+    expect(asked).toContain("mind the gap");
+    expect(asked).not.toContain("Iteration 2 ");
+    expect(place.repository.git("rev-parse", "pawl/make-made-txt")).toBe(tip);
+    expect((await place.pawl("logs", run, "--facts", "--json")).stdout).toBe(before.stdout);
+  });
+});
