@@ -24,8 +24,8 @@ export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Par
     });
   };
   const rotate = (s.rotate ?? []).map((text) => entry("rotate", text));
-  const own = known.agent === undefined ? ownEntry(s, rotate[0]) : { agent: known.agent, ...modelIn(s) };
-  if (rotate.length > 0) refuseOther({ own, first: rotate[0], origins });
+  if (rotate.length > 0) refuseOther(origins);
+  const own = rotate[0] ?? (known.agent === undefined ? ownEntry(s) : { agent: known.agent, ...modelIn(s) });
   const fallback = (s.fallback ?? []).map((text) => entry("fallback", text));
   const escalate = (s.escalate ?? []).map((text) => readModelOrEntry(text, { agent: own.agent, known: names }));
   if (escalate.length > 0 && s["fallback-model"] !== undefined)
@@ -48,26 +48,17 @@ export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Par
 const modelIn = ({ model }: Resolved["settings"]): Pick<AgentEntry, "model"> => (model === undefined ? {} : { model });
 
 /** `--agent claude:opus` and `--model opus` say the same. */
-function ownEntry(s: Resolved["settings"], rotated: AgentEntry | undefined): AgentEntry {
-  if (rotated !== undefined) return rotated;
+function ownEntry(s: Resolved["settings"]): AgentEntry {
   const { agent, model } = readEntry(s.agent) ?? { agent: s.agent };
   if (model !== undefined && s.model !== undefined && model !== s.model)
     throw new UsageError(`--agent ${s.agent} contradicts --model ${s.model}`, { hint: "say the model once" });
   return model === undefined ? { agent, ...modelIn(s) } : { agent, model };
 }
 
-function refuseOther({
-  own,
-  first,
-  origins,
-}: {
-  own: AgentEntry;
-  first: AgentEntry | undefined;
-  origins: Resolved["origins"] | undefined;
-}): void {
-  const given = (["agent", "model"] as const).find((name) => origins?.[name]?.from === "flag");
-  if (given === undefined && first !== undefined && own.agent === first.agent) return;
-  throw new UsageError(`--rotate contradicts --${given ?? "agent"}: it names all that take turns`, {
+function refuseOther(origins: Resolved["origins"] = {}): void {
+  const given = (["agent", "model"] as const).find((name) => origins[name]?.from === "flag");
+  if (given === undefined) return;
+  throw new UsageError(`--rotate contradicts --${given}: it names all that take turns`, {
     hint: "put the agent and its model into --rotate, or leave --rotate out",
   });
 }

@@ -36,7 +36,6 @@ function noteAgent({ spec }: RunState, { record }: LaneState, { seat, role }: Fa
 
 export function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
   const { open } = lane;
-  if (fact.usage.requests > 0 && open !== undefined) heardHooks(state, open.fact);
   lane.open = undefined;
   payTurn(state, lane, { open, fact });
   if (open?.fact.role === "review") {
@@ -44,6 +43,7 @@ export function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end
     lane.review = { ref: of.ref, attempts, ended: fact, mended: undefined };
     return;
   }
+  if (fact.usage.requests > 0 && open !== undefined) heardHooks(state, open.fact);
   const session = lane.session;
   lane.ended = fact;
   lane.lastText = fact.text;

@@ -109,10 +109,10 @@ export function seatState(state: RunState, name: string): SeatState {
 }
 
 /** A clock that is set back does not make it longer. */
-export const isOver = ({ until, untilElapsed }: Bench, now: Now): boolean =>
+const isOver = ({ until, untilElapsed }: Bench, now: Now): boolean =>
   now.elapsed >= untilElapsed || (until !== null && now.wall >= until);
 
-export function benchOf(state: RunState, name: string, now: Now): Bench | undefined {
+function benchOf(state: RunState, name: string, now: Now): Bench | undefined {
   const bench = state.seats.get(name)?.bench;
   return bench === undefined || isOver(bench, now) ? undefined : bench;
 }

@@ -109,6 +109,8 @@ function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: Di
       // What cannot go into the running turn stands in the next prompt, or in this turn's own; that turn records it.
       if (directive.when === "next" || running?.open === undefined) return undefined;
       if (running.open.fact.directives.includes(id)) return undefined;
+      // A reviewer has its own task: what is said is for those who work.
+      if (running.open.fact.role === "review" && directive.when === "now") return undefined;
       return {
         do: "tell",
         key: `tell/${id}/${running.open.fact.turn}`,

@@ -2,10 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
+import { scripted } from "../../src/agents/scripted.ts";
 import type { Billing } from "../../src/standin/billing.ts";
 import type { StandinRequest } from "../../src/standin/request.ts";
 import { promptOf } from "../../src/standin/request.ts";
 import type { Step } from "../../src/standin/script.ts";
+import { run } from "../../src/views/library/run.ts";
 import { CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { liveRun } from "../support/live-run.ts";
 
@@ -71,8 +73,8 @@ describe.concurrent("several agents", () => {
           : { text: n === 3 ? CLAIM : "Not yet." };
       },
     });
-    const run = ["run", "make made.txt", "--agent", `claude:${OPUS}`, "--fallback", `claude:${SONNET}`];
-    const result = await place.pawl(...run, "--check", "test $(wc -l < made.txt) = 3", "--json");
+    const line = ["run", "make made.txt", "--agent", `claude:${OPUS}`, "--fallback", `claude:${SONNET}`];
+    const result = await place.pawl(...line, "--check", "test $(wc -l < made.txt) = 3", "--json");
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(place.repository.git("show", "HEAD:made.txt")).toBe(`1 ${OPUS}\n2 ${SONNET}\n3 ${OPUS}`);
     expect(seats(result)).toEqual([OPUS, OPUS, SONNET, OPUS].map((model) => `claude:${model}`));
@@ -108,9 +110,9 @@ describe.concurrent("several agents", () => {
         return step === 0 ? bash(`echo ${n} wrong >> made.txt`) : { text: n === 2 ? CLAIM : "Not yet." };
       },
     });
-    const run = ["run", "make made.txt", "--rotate", `claude:${OPUS},claude:${SONNET}`, "--review"];
+    const line = ["run", "make made.txt", "--rotate", `claude:${OPUS},claude:${SONNET}`, "--review"];
     const more = ["--review-agent", `claude:${SONNET}`, "--check", "grep -q '^2 right' made.txt"];
-    const running = place.start([...run, ...more]);
+    const running = place.start([...line, ...more]);
     const live = await liveRun({ state: place.state, env: place.env });
     const review = await live.nth("turn-start", 2);
     expect(review).toMatchObject({ role: "review", seat: `claude:${SONNET}`, session: { mode: "new" } });
@@ -160,8 +162,8 @@ describe.concurrent("several agents", () => {
       join(place.repository.path, "pawl.yaml"),
       "prices:\n  house-model: { input: 1000, output: 2000 }\nfallback: [claude:house-model]\n",
     );
-    const run = ["run", "make made.txt", "--allow-dirty", "--model", "no-such-model", "--check", "test -f made.txt"];
-    const result = await place.pawl(...run, "--json");
+    const line = ["run", "make made.txt", "--allow-dirty", "--model", "no-such-model", "--check", "test -f made.txt"];
+    const result = await place.pawl(...line, "--json");
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(seats(result)).toEqual(["claude:no-such-model", "claude:house-model"]);
     expect(result.of("agent-benched")).toMatchObject([
@@ -171,6 +173,33 @@ describe.concurrent("several agents", () => {
     const house = agents.find(({ model }) => model === "house-model");
     const [input = 0, output = 0, read = 0, write = 0] = billed(place, "house-model");
     expect(house?.usd).toBeCloseTo((1000 * (input + read + write) + 2000 * output) / 1e6, 6);
+  });
+});
+
+describe.concurrent("a program", () => {
+  it("has its own agent stand in for Claude Code while that is out of its limit", async ({ expect }) => {
+    const place = await cliPlace({ login: "subscription", script: { steps: [{ ...USED_UP, resetInS: 3_600 }] } });
+    const own = scripted(
+      ({ workspace, prompt }) => {
+        expect(prompt).toContain("another agent, claude; now it is yours. It cannot go on now (usage limit: ");
+        writeFileSync(join(workspace, "made.txt"), "x");
+        return { text: CLAIM, usage: { requests: 1 } };
+      },
+      { name: "own" },
+    );
+    const handle = await run({
+      goal: "make made.txt",
+      cwd: place.repository.path,
+      environment: place.env,
+      agent: "claude",
+      agents: [own],
+      fallback: ["own"],
+      checks: ["test -f made.txt"],
+      passes: 1,
+    });
+    const { outcome, state } = await handle.outcome;
+    expect(outcome.is).toBe("verified");
+    expect([...state.spentBy.values()].map(({ agent, turns }) => `${agent} ${turns}`)).toEqual(["claude 1", "own 1"]);
   });
 });
 
@@ -187,25 +216,25 @@ describe.concurrent("pawl fork", () => {
       },
     });
     const first = await place.pawl("run", "make made.txt", "--check", "test $(wc -l < made.txt) = 2", "--json");
-    const run = first.facts()[0]?.run ?? "";
+    const old = first.facts()[0]?.run ?? "";
     expect(first.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
-    const before = await place.pawl("logs", run, "--facts", "--json");
+    const before = await place.pawl("logs", old, "--facts", "--json");
     const tip = place.repository.git("rev-parse", "pawl/make-made-txt");
 
     const wrong: [string[], RegExp][] = [
-      [["fork", run], /from where\? --at is missing/],
-      [["fork", run, "--at", "77"], new RegExp(`run ${run} has no snapshot 77\n.*it has 0 to 2`)],
-      [["fork", run, "--at", "x"], /--at is the number of a snapshot, not "x"/],
+      [["fork", old], /from where\? --at is missing/],
+      [["fork", old, "--at", "77"], new RegExp(`run ${old} has no snapshot 77\n.*it has 0 to 2`)],
+      [["fork", old, "--at", "x"], /--at is the number of a snapshot, not "x"/],
       [["fork", "r-nope", "--at", "1"], /r-nope/],
     ];
     for (const [args, says] of wrong) {
       const refused = await place.pawl(...args);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(says)]);
     }
-    const forked = await place.pawl("fork", run, "--at", "1", "--model", SONNET, "--say", "go left", "--json");
+    const forked = await place.pawl("fork", old, "--at", "1", "--model", SONNET, "--say", "go left", "--json");
     expect(forked.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     const [start] = forked.of("run-start");
-    expect(start?.spec.fork).toMatchObject({ run, snapshot: 1, iteration: 1, mark: { agent: "claude" } });
+    expect(start?.spec.fork).toMatchObject({ run: old, snapshot: 1, iteration: 1, mark: { agent: "claude" } });
     const branch = start?.spec.workspace.branch ?? "";
     expect(place.repository.git("show", `${branch}:made.txt`)).toBe("1\n9");
     expect(forked.of("turn-start").map(({ session, model }) => [session.mode, model])).toEqual([["rewind", SONNET]]);
@@ -214,6 +243,6 @@ describe.concurrent("pawl fork", () => {
     expect(asked).toContain("mind the gap");
     expect(asked).not.toContain("Iteration 2 ");
     expect(place.repository.git("rev-parse", "pawl/make-made-txt")).toBe(tip);
-    expect((await place.pawl("logs", run, "--facts", "--json")).stdout).toBe(before.stdout);
+    expect((await place.pawl("logs", old, "--facts", "--json")).stdout).toBe(before.stdout);
   });
 });

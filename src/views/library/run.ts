@@ -50,7 +50,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
   if (typeof goal !== "string" || goal.trim() === "") throw new UsageError("a run needs a goal: a text");
   if (!Array.isArray(checks)) throw new UsageError("checks is a list", { hint: 'checks: ["npm test"]' });
   const brought = [...(typeof agent === "object" ? [agent] : []), ...agents];
-  if (brought.some(({ open, inspect }) => typeof open !== "function" || typeof inspect !== "function"))
+  if (brought.some((one) => typeof one.open !== "function" || typeof one.inspect !== "function"))
     throw new UsageError("the agent is no Agent: it has no open or no inspect", {
       hint: 'or by name: agent: "claude"',
     });
