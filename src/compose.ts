@@ -10,6 +10,7 @@ import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { KNOWN_TYPES } from "./loop/known-types.ts";
+import { agentSpecOf, rosterOf } from "./loop/seats.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
@@ -112,7 +113,7 @@ export async function composeForRun({
     protect: spec.protect,
     verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
-  const named = agents ?? (await agentNamed(spec.agent.name, env));
+  const named = await agentsOf(spec, { env, own: agents });
   const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
     journal,
@@ -162,6 +163,7 @@ export async function composeForRun({
     sweep: (id) => sweep(id),
     agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true, fence }),
     ...(ahead === undefined ? {} : { ahead }),
+    ...(spec.prices === undefined ? {} : { price: (await import("./platform/prices.ts")).pricesBy(spec.prices) }),
     uuid: () => randomUUID(),
   };
   return {
@@ -220,7 +222,7 @@ export async function runFence({ run, env, state, start }: Begun): Promise<RunFe
     runDir: runDir(state.dir, run),
     agentHome: home,
     checkHome: join(runDir(state.dir, run), "check-home"),
-    programs: await agentFolders(spec.agent),
+    programs: (await Promise.all(agentSpecs(spec).map(agentFolders))).flat(),
     environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
     onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
   });
@@ -262,6 +264,22 @@ async function startOf({ journal }: State, run: string): Promise<FactOf<"run-sta
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
+/** Of each that may take a turn, its own. */
+function agentSpecs(spec: Pick<RunSpec, "agent" | "mix" | "review">): RunSpec["agent"][] {
+  const specs = rosterOf(spec).map((seat) => agentSpecOf(spec, seat));
+  return [...new Map(specs.map((one) => [one.name, one])).values()];
+}
+
+/** `own`: the program's, instead of those that pawl knows by the same names. */
+async function agentsOf(
+  spec: RunSpec,
+  { env, own = {} }: { env: Environment; own: ComposeOptions["agents"] },
+): Promise<Record<string, Agent>> {
+  const known = agentSpecs(spec).filter(({ name }) => own[name] === undefined);
+  const found = await Promise.all(known.map(({ name }) => agentNamed(name, env)));
+  return Object.assign({}, own, ...found) as Record<string, Agent>;
+}
+
 async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
   if (name === "claude") {
     const { claude } = await import("./agents/claude.ts");
@@ -293,11 +311,25 @@ export function warmAgent(name: string): void {
   import("./agents/claude/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
 }
 
-/** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
-export async function checkAgent(
-  spec: Pick<RunSpec, "agent" | "workspace" | "fence">,
-  env: Environment,
+/** Each that may take a turn, before anything is spent. `own`: the program's, which it answers for itself. */
+export async function checkAgents(
+  spec: Pick<RunSpec, "agent" | "mix" | "review" | "workspace" | "fence">,
+  { env, own }: { env: Environment; own: readonly string[] },
 ): Promise<void> {
+  for (const agent of agentSpecs(spec)) {
+    if (agent.options["nativeGoal"] === true && !WITH_NATIVE_GOAL.has(agent.name))
+      throw new UsageError(`--native-goal: ${agent.name} has no goal loop of its own that pawl could let run`, {
+        hint: "leave it out: pawl's own loop does this",
+      });
+    if (!own.includes(agent.name)) await checkAgent({ ...spec, agent }, env);
+  }
+}
+
+/** Agents whose own goal loop may run inside a turn. */
+const WITH_NATIVE_GOAL: ReadonlySet<string> = new Set();
+
+/** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
+async function checkAgent(spec: Pick<RunSpec, "agent" | "workspace" | "fence">, env: Environment): Promise<void> {
   const { agent, workspace, fence } = spec;
   const { name, options, ask } = agent;
   if (name === "codex") {

@@ -173,6 +173,7 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
   above("min-iterations", "max-iterations");
   above("max-turn-cost", "max-cost");
   above("backoff", "max-backoff");
+  above("bench", "max-bench");
   if (s["require-all"] && s["leave-failing"])
     refuse(
       "require-all",

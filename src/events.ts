@@ -152,6 +152,12 @@ export const factSchema = z.discriminatedUnion("type", [
     iteration: count,
     attempt: count,
     session: sessionSchema,
+    /** Who takes it; journals of before had one agent. */
+    agent: z.string().optional(),
+    /** Its entry among the run's agents, as `agent:model`; what a directive made of the model is in `model`. */
+    seat: z.string().optional(),
+    /** It looks at the change of another; without, it works. */
+    role: z.literal("review").optional(),
     model: z.string().nullable(),
     /** The blob has its text and the list of its parts; `cut` names those that are not whole in it. */
     prompt: z.strictObject({ blob, bytes: count, cut: z.array(z.string()) }),
@@ -176,6 +182,14 @@ export const factSchema = z.discriminatedUnion("type", [
     foundOut: z.boolean(),
     /** Hashes of notes and knowledge at its end: what the session knows of them. */
     memos: z.record(z.string(), z.string()).optional(),
+  }),
+  /** Others go on while it is not asked. `until`: wall clock, of a provider's reset; `untilElapsed`: driven time. */
+  fact("agent-benched", {
+    seat: z.string(),
+    turn: count,
+    reason: z.string(),
+    until: ms.nullable(),
+    untilElapsed: ms,
   }),
   fact("change-recorded", {
     iteration: count,

@@ -353,6 +353,8 @@ export interface Ports {
   agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine" | "sockets">;
   /** For a new run: a new session of its agent that is starting already, for the first turn of the main lane. */
   ahead?: { ref: string; session: AgentSession };
+  /** US dollars for what was used of a model whose cost nobody reports, as a person said; null: unknown. */
+  price?: (model: string, usage: Usage) => number | null;
   /** Fresh unique ids; v4 uuid. */
   uuid(): string;
 }

@@ -219,6 +219,44 @@ const tasksSpecSchema = z.strictObject({
 /** A prompt part in every n-th iteration. */
 const ruleSpecSchema = z.strictObject({ every: z.int().positive(), text: z.string().min(1) });
 
+/** Who takes turns, and with which model; without one the agent's own default. */
+const agentEntrySchema = z.strictObject({ agent: z.string().min(1), model: z.string().min(1).optional() });
+export type AgentEntry = z.infer<typeof agentEntrySchema>;
+
+/** Several agents in one run (docs/mixing.md). */
+const mixSpecSchema = z.strictObject({
+  /** Who goes on, in this order, while those before cannot. */
+  fallback: z.array(agentEntrySchema),
+  /** One per iteration, in this order; the first is the run's own agent. Empty: that one alone. */
+  rotate: z.array(agentEntrySchema),
+  /** Who goes on when the work is stuck, one after the other, until there is progress. */
+  escalate: z.array(agentEntrySchema),
+  /** How long an agent is left alone after a crash or a hang: doubled each time in a row, up to max. */
+  benchMs: z.int().positive(),
+  benchMaxMs: z.int().positive(),
+});
+export type MixSpec = z.infer<typeof mixSpecSchema>;
+
+/** A second agent looks at each change before it is judged, and may mend it. */
+const reviewSpecSchema = z.strictObject({ agent: agentEntrySchema, prompt: z.string().min(1) });
+
+/** US dollars per million tokens; what the cache takes costs as input unless said. */
+const priceSpecSchema = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cacheRead: z.number().nonnegative().optional(),
+  cacheWrite: z.number().nonnegative().optional(),
+});
+export type PriceSpec = z.infer<typeof priceSpecSchema>;
+
+/** The run that this one was made from, and the point of its conversation, where there was one. */
+const forkSpecSchema = z.strictObject({
+  run: z.string().min(1),
+  snapshot: z.int().nonnegative(),
+  iteration: z.int().nonnegative(),
+  mark: z.strictObject({ agent: z.string(), ref: z.string(), messageId: z.string() }).optional(),
+});
+
 const agentSpecSchema = z.strictObject({
   name: z.string().min(1),
   model: z.string().optional(),
@@ -275,6 +313,11 @@ export const runSpecSchema = z.strictObject({
   goal: z.string().min(1),
   workspace: workspaceSpecSchema,
   agent: agentSpecSchema,
+  mix: mixSpecSchema.optional(),
+  review: reviewSpecSchema.optional(),
+  /** By model, for turns whose cost nobody reports. */
+  prices: z.record(z.string(), priceSpecSchema).optional(),
+  fork: forkSpecSchema.optional(),
   fence: fenceSpecSchema,
   checks: z.array(checkSpecSchema),
   /** The agent's word for "done"; with `required` a pass alone does not end the run. */

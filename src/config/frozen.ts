@@ -2,11 +2,12 @@
  * What was frozen in a run, read back as settings, so that a flag given when it goes on can be compared with it. A flag
  * that says the same is welcome, any other is refused: the run would not be the one its journal tells of.
  */
+import { entryName } from "../agent-entry.ts";
 import { UsageError } from "../errors.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
 import { spelledOut } from "../platform/glob.ts";
 import { readTextFile } from "../platform/text-file.ts";
-import type { Criterion, RunSpec } from "../spec.ts";
+import type { AgentEntry, Criterion, RunSpec } from "../spec.ts";
 import { toChecks } from "./run-spec.ts";
 import { typedFlag, type SettingName, type Settings } from "./settings.ts";
 
@@ -40,7 +41,11 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   "task-min-iterations": ({ tasks }) => tasks?.minIterations,
   notes: ({ notes }) => notes?.file,
   knowledge: ({ knowledge }) => knowledge?.file,
-  agent: ({ agent }) => agent.name,
+  fallback: ({ mix }) => entriesOf(mix?.fallback),
+  rotate: ({ mix }) => entriesOf(mix?.rotate),
+  review: ({ review }) => review?.prompt,
+  "review-agent": ({ review }) => (review === undefined ? undefined : entryName(review.agent)),
+  "native-goal": ({ agent }) => agent.options["nativeGoal"] === true,
   "fallback-model": ({ agent }) => agent.fallbackModel,
   context: ({ agent }) => agent.context,
   "context-limit": ({ agent }) => agent.contextLimitTokens,
@@ -68,6 +73,9 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   "max-file-size": ({ fence }) => fence.fileBytes,
 };
 
+const entriesOf = (entries: readonly AgentEntry[] = []): string[] | undefined =>
+  entries.length === 0 ? undefined : entries.map(entryName);
+
 /** What is written differently in the specification: how each differs, or undefined. */
 const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Difference | undefined>> = {
   checks: (given: Resolved["checks"], spec) => {
@@ -77,6 +85,16 @@ const COMPARED: Partial<Record<SettingName, (given: never, spec: RunSpec) => Dif
       checks.map(({ name, command }) => (name === command ? command : `${name}=${command}`));
     const same = JSON.stringify(asked.map(withoutTime)) === JSON.stringify(spec.checks.map(withoutTime));
     return same ? undefined : { given: say(asked), has: say(spec.checks) };
+  },
+  // With its model, or without.
+  agent: (given: string, { agent: { name, model } }) =>
+    [name, entryName({ agent: name, ...(model === undefined ? {} : { model }) })].includes(given)
+      ? undefined
+      : { given, has: name },
+  escalate: (given: readonly string[], { agent, mix }) => {
+    const has = entriesOf(mix?.escalate) ?? [];
+    const isSame = (text: string, at: number): boolean => [text, `${agent.name}:${text}`].includes(has[at] ?? "");
+    return given.length === has.length && given.every(isSame) ? undefined : { given, has };
   },
   "check-timeout": (given: number, { checks }) =>
     checks.every(({ timeoutMs }) => timeoutMs === given) ? undefined : { given, has: checks[0]?.timeoutMs },

@@ -3,6 +3,7 @@ import { UsageError } from "../errors.ts";
 import { NOTHING_PROTECTED } from "../verdict-defaults.ts";
 import {
   runSpecSchema,
+  type AgentEntry,
   type AgentSpec,
   type CheckSpec,
   type FenceSpec,
@@ -17,6 +18,7 @@ import type { Resolved } from "../config.ts";
 import { checkSpec } from "./check-spec.ts";
 import { criteriaIn, criterionOf, joined, refuseUnknownChecks } from "./criteria.ts";
 import { hookNames } from "./hooks.ts";
+import { toMix } from "./mix.ts";
 import { DEFAULTS, SETTINGS, type Settings } from "./settings.ts";
 
 export interface RunAbout {
@@ -32,12 +34,16 @@ export interface RunAbout {
   hosts: string[];
   /** What the agent may not change, as it was detected; without it nothing. */
   protect?: ProtectSpec;
+  /** What a program brings itself: names of its agents, and which of them works. */
+  own?: { agents: readonly string[]; agent?: string | undefined };
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
 }
 
-export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: RunAbout): RunSpec {
+export function toRunSpec(resolved: Pick<Resolved, "settings"> & Partial<Resolved>, about: RunAbout): RunSpec {
+  const { settings: s } = resolved;
+  const { own, ...mix } = toMix(resolved, about.own ?? { agents: [] });
   const checks = toChecks(s);
   const criteria = joined([...criteriaIn(about.goal).map(criterionOf), ...s.criteria]);
   refuseUnknownChecks(
@@ -59,7 +65,8 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },
-    agent: toAgent(s),
+    agent: toAgent(s, own),
+    ...mix,
     fence: {
       kind: about.fence,
       network: s.network === "open" ? "open" : about.hosts.length > 0 ? "hosts" : "off",
@@ -169,7 +176,7 @@ export function toLimits(s: Settings): Limits {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-function toAgent(s: Resolved["settings"]): AgentSpec {
+function toAgent(s: Resolved["settings"], { agent, model }: AgentEntry): AgentSpec {
   const options = {
     tools: s.tools,
     maxTurns: s["agent-max-turns"],
@@ -179,10 +186,11 @@ function toAgent(s: Resolved["settings"]): AgentSpec {
     effort: s.effort,
     bin: s["agent-bin"],
     extra: s["agent-args"],
+    nativeGoal: s["native-goal"] ? true : undefined,
   };
   return {
-    name: s.agent,
-    ...(s.model === undefined ? {} : { model: s.model }),
+    name: agent,
+    ...(model === undefined ? {} : { model }),
     ...(s["fallback-model"] === undefined ? {} : { fallbackModel: s["fallback-model"] }),
     context: s.context,
     contextLimitTokens: s["context-limit"],

@@ -10,6 +10,7 @@ import { GIT_SETTINGS } from "./settings/git.ts";
 import { GOAL_SETTINGS } from "./settings/goal.ts";
 import type { Setting } from "./settings/kinds.ts";
 import { LIMITS_SETTINGS } from "./settings/limits.ts";
+import { MIX_SETTINGS } from "./settings/mix.ts";
 import { PATIENCE_SETTINGS } from "./settings/patience.ts";
 import { VERDICT_SETTINGS } from "./settings/verdicts.ts";
 import { SETUP_SETTINGS } from "./settings/setup.ts";
@@ -22,6 +23,7 @@ export const SETTINGS = {
   ...SETUP_SETTINGS,
   ...LIMITS_SETTINGS,
   ...AGENT_SETTINGS,
+  ...MIX_SETTINGS,
   ...FENCE_SETTINGS,
   ...GIT_SETTINGS,
   ...PATIENCE_SETTINGS,
@@ -63,6 +65,9 @@ export const DEFAULTS = {
   agent: "claude",
   context: "auto",
   "context-limit": 120_000,
+  bench: 300_000,
+  "max-bench": 3_600_000,
+  "native-goal": false,
   env: [],
   home: "private",
   "idle-timeout": 600_000,

@@ -2,6 +2,7 @@
 import type { FactOf, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
 import type { HookEvent, HookSpec } from "../spec.ts";
 import type { Answer } from "./questions.ts";
+import type { Seat } from "./seats.ts";
 import type { RunState } from "./state.ts";
 
 export interface Now {
@@ -20,7 +21,19 @@ export type DecisionBody = Extract<NewFact, { type: "decision-made" }>;
 
 export type Action = { key: string; lane: string; why: string } & (
   | { do: "prepare" }
-  | { do: "turn"; iteration: number; attempt: number; session: SessionPlan }
+  | {
+      do: "turn";
+      iteration: number;
+      attempt: number;
+      session: SessionPlan;
+      /** Who takes it; undefined: the run's own agent. */
+      seat?: Seat;
+      /** It looks at the change of another; without, it works. */
+      role?: "review";
+      /** Its session goes on after others have worked: the iteration in which it last did. */
+      returning?: number;
+    }
+  | ({ do: "bench" } & Pick<FactOf<"agent-benched">, "seat" | "turn" | "reason" | "until" | "untilElapsed">)
   | { do: "find-out"; turn: FactOf<"turn-start"> }
   | { do: "snapshot"; by: "agent" | "user"; iteration: number; n: number; parent: number }
   | { do: "baseline"; check: string; tree: string }
@@ -63,6 +76,8 @@ export interface PromptPart {
 export interface PromptContext {
   notes?: Memo;
   knowledge?: Memo;
+  /** For a review: the change it looks at, bounded. */
+  diff?: string;
 }
 export interface Memo {
   /** Bounded. */

@@ -47,7 +47,14 @@ export function makeGate({ between, state, take, fail, ring }: Around): Gate {
   };
   return {
     holds(action, { idle }) {
-      if (between === undefined || action.do !== "turn" || action.attempt > 1 || action.iteration === 1) return false;
+      if (
+        between === undefined ||
+        action.do !== "turn" ||
+        action.role === "review" ||
+        action.attempt > 1 ||
+        action.iteration === 1
+      )
+        return false;
       const boundary = `${state.reopened}/${action.lane}/${action.iteration}`;
       if (passed === boundary) return false;
       if (asking === undefined && idle) ask(boundary, between);

@@ -9,6 +9,8 @@ import type { TurnEnd } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
 
 const MAX_CLAIM_CHARS = 1_000;
+/** A reviewer's word for "this must not stay as it is, and I could not mend it". */
+export const REJECTED = "REJECTED";
 /** The rule of a decision that asks for one more claim. */
 export const CLAIM_UNCONFIRMED = "claim-unconfirmed";
 
@@ -22,6 +24,13 @@ export function claimOf(
   if (claim.abort !== undefined && hasClaim(finalText, claim.abort)) return { is: "abort", how: "promise", text };
   if (tasks !== undefined && hasClaim(finalText, tasks.promise)) return { is: "task", how: "promise", text };
   return call === null ? null : { is: call.is, how: "call", text: call.text.slice(0, MAX_CLAIM_CHARS) };
+}
+
+/** A reviewer's word that the change must not stay as it is. */
+export function rejectionOf({ finalText, call }: Pick<TurnEnd, "finalText" | "call">): Claim | null {
+  const text = finalText.slice(-MAX_CLAIM_CHARS);
+  if (hasClaim(finalText, REJECTED)) return { is: "abort", how: "promise", text };
+  return call?.is === "abort" ? { is: "abort", how: "call", text: call.text.slice(0, MAX_CLAIM_CHARS) } : null;
 }
 
 /** Its words without the promise, in one line. */

@@ -7,6 +7,7 @@ import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
 import { isLeft, isUntouched } from "./pre-existing.ts";
 import { doubtWords, notCompared } from "./protected.ts";
+import { reviewStand } from "./review.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
@@ -76,6 +77,8 @@ export function claimStands(state: RunState, lane: LaneState): { stands: boolean
 export function completion(state: RunState, lane: LaneState): Draft | undefined {
   // What a person wants of the tasks is done first, and may be more work.
   if (openTasks(state).length > 0 || hasPendingEdit(state)) return undefined;
+  const { is: review } = reviewStand(state, lane);
+  if (review !== "none" && review !== "passed") return undefined;
   const { stands } = claimStands(state, lane);
   const votes = votesOf(state, lane.change);
   if (votes.length === 0)

@@ -16,6 +16,7 @@ export function composePrompt(
 ): ComposedPrompt {
   const parts = recipe.prompt(state, turn, context);
   const { template } = state.spec;
-  if (template === undefined) return joinParts(parts);
+  // A template is for the work.
+  if (template === undefined || turn.role === "review") return joinParts(parts);
   return fillParts(parts, { template, variables: recipe.variables(state, turn) });
 }

@@ -2,6 +2,7 @@
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
  * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
+import { entryName } from "../agent-entry.ts";
 import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
 import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
@@ -14,6 +15,8 @@ import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
+import { reviewIsHopeless, reviewStand } from "./review.ts";
+import { modelOf, noneLeft, ownSeat } from "./seats.ts";
 import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
@@ -53,9 +56,8 @@ export const notHandedOver = (kept: string, why: string | undefined): Outcome =>
   reason: `${why ?? "the branch was moved away from pawl's"}; the work is kept as ${kept}`,
 });
 
-export function isFatal(lane: LaneState, maxErrors: number): boolean {
-  return neverHeals(lane.ended?.outcome) || lane.errorsInRow >= maxErrors;
-}
+/** Nobody is left who could go on with the iteration. */
+export const isFatal = (state: RunState, lane: LaneState): boolean => lane.ended !== undefined && noneLeft(state, lane);
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
   if (lane.conflict !== undefined) return ending(notHandedOver(lane.conflict, lane.conflictReason));
@@ -63,19 +65,17 @@ function fatal(state: RunState, lane: LaneState): Draft | undefined {
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return ending(blocked);
   const outcome = lane.ended?.outcome;
-  if (outcome === undefined) return undefined;
+  const reviewer = reviewIsHopeless(lane);
+  if (reviewer?.is === "failed")
+    return end("failed", `review:${reviewer.kind}`, `the reviewer cannot work: ${reviewer.message}`);
+  if (outcome === undefined || !isFatal(state, lane)) return undefined;
   if (outcome.is === "failed" && neverHeals(outcome)) return end("failed", `agent:${outcome.kind}`, outcome.message);
   if (errorsPause(state, lane)) {
     const reason = errorWords(lane.errorsInRow, outcome);
     const ended = endedBy(questionAbout(state, errorsPoint(lane)), { rule: "agent:errors", reason });
     return state.stop !== undefined || ended === undefined ? undefined : ending(ended, { errors: lane.errorsInRow });
   }
-  if (lane.errorsInRow >= state.spec.maxErrors) {
-    return end("failed", "agent:errors", errorWords(lane.errorsInRow, outcome), {
-      errors: lane.errorsInRow,
-    });
-  }
-  return undefined;
+  return end("failed", "agent:errors", errorWords(lane.errorsInRow, outcome), { errors: lane.errorsInRow });
 }
 
 const errorWords = (inRow: number, last: TurnOutcome): string =>
@@ -189,7 +189,7 @@ function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
       return {
         rule: "struggle:other-agent",
         next: "other-agent",
-        reason: `${why}; going on with ${state.spec.agent.fallbackModel}`,
+        reason: `${why}; going on with ${strongerThan(state, lane)}`,
         numbers,
       };
     case "restore-best":
@@ -208,17 +208,43 @@ function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
 }
 
 function isPossible(rung: Rung, state: RunState, lane: LaneState): boolean {
-  const { fallbackModel } = state.spec.agent;
   if (rung === "fresh-session") return state.spec.agent.context !== "fresh";
-  if (rung === "other-agent") return fallbackModel !== undefined && state.model !== fallbackModel;
+  if (rung === "other-agent") return strongerThan(state, lane) !== undefined;
   if (rung === "restore-best") return lane.track.best !== undefined && lane.track.best.tree !== lane.change?.judged;
   return true;
+}
+
+/** Who goes on where those at work are stuck, in words. */
+function strongerThan(state: RunState, { escalated }: LaneState): string | undefined {
+  const { agent, mix } = state.spec;
+  const next = mix?.escalate[escalated];
+  if (next !== undefined) return entryName(next);
+  const { fallbackModel } = agent;
+  return modelOf(state, ownSeat(state.spec)) === fallbackModel ? undefined : fallbackModel;
+}
+
+/** What a reviewer would not let pass is sent back with its words. */
+function notReviewed(state: RunState, lane: LaneState): Draft | undefined {
+  const stand = reviewStand(state, lane);
+  switch (stand.is) {
+    case "none":
+    case "passed":
+      return undefined;
+    case "rejected":
+      return { rule: "review-rejected", next: "continue", reason: `the review rejects the change: ${stand.why}` };
+    case "failed":
+      return { rule: "review-failed", next: "continue", reason: `the change was not reviewed: ${stand.why}` };
+    case "due":
+      return { rule: "review-failed", next: "continue", reason: "the change was not reviewed" };
+  }
 }
 
 function goOn(state: RunState, lane: LaneState): Draft {
   const votes = votesOf(state, lane.change);
   const red = votes.filter(({ stand }) => stand !== "pass" && stand !== "left");
   const reds = red.map(({ check }) => `${check.name}: ${verdictIn(state, lane, check.name)?.is ?? "not run"}`);
+  const unreviewed = notReviewed(state, lane);
+  if (unreviewed !== undefined) return { ...unreviewed, reason: [unreviewed.reason, ...reds].join("; ") };
   if (lane.ended?.claim?.is === "done") {
     const open = openTasks(state);
     const once = open.length === 0 ? refusedOnce(state, lane) : undefined;

@@ -9,7 +9,7 @@ import type { Action, Now, Recipe } from "./actions.ts";
 import { makeGate, type Between } from "./between.ts";
 import { apply } from "./fold.ts";
 import { makeHands, type Run } from "./hands.ts";
-import { closeSessions } from "./perform-turn.ts";
+import { closeSessions } from "./perform-session.ts";
 import { perform } from "./perform.ts";
 import type { RunState } from "./state.ts";
 import { wanted, type Wanted } from "./wanted.ts";

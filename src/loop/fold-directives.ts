@@ -1,11 +1,14 @@
 /** What a directive changes by having been received, and its receipts. Part of the fold. */
 import type { FactOf } from "../events.ts";
 import { steerMemory } from "./memory.ts";
-import type { RunState } from "./state.ts";
+import { switchModel } from "./fold-seats.ts";
+import { mainLane, type RunState } from "./state.ts";
 
 const MAX_KEPT_DIRECTIVES = 200;
 /** The receipt of a directive that was cancelled before it reached anybody. */
 export const TAKEN_BACK = "taken back";
+/** Why a wait ended that a person ended. */
+export const HURRIED = "directive:resume";
 
 export function receive(state: RunState, fact: FactOf<"directive-received">): void {
   const duringTurn = [...state.lanes.values()].find((l) => l.open !== undefined)?.open?.fact.turn ?? null;
@@ -34,8 +37,7 @@ export function receive(state: RunState, fact: FactOf<"directive-received">): vo
       state.stop = directive.when === "now" || state.stop === "now" ? "now" : "after";
       return;
     case "model":
-      state.model = directive.model;
-      return;
+      return switchModel(state, mainLane(state), directive.model);
     case "budget":
       state.limits = { ...state.limits, ...directive.limits };
       return;

@@ -1,6 +1,6 @@
 /** What is kept of verdicts: by tree, so that no tree is judged twice, and by check, so that change can be told. */
 import type { FactOf, Verdict } from "../events.ts";
-import { addUsage } from "./budget.ts";
+import { charge as pay } from "./fold-seats.ts";
 import { verdictKey, type RunState } from "./state.ts";
 
 const MAX_KEPT_VERDICTS = 256;
@@ -9,7 +9,7 @@ const MAX_KEPT_FLAKES = 50;
 /** One that could not judge says nothing about the tree: only the others stand for it. */
 export function recordBaseline(state: RunState, { check, tree, verdict }: FactOf<"baseline-recorded">): void {
   state.baselines.set(check, verdict);
-  charge(state, verdict);
+  charge(state, check, verdict);
   noteFlake(state, check, verdict);
   if (verdict.is !== "pass" && verdict.is !== "fail") return;
   keep(state, verdictKey(tree, check), verdict);
@@ -18,7 +18,7 @@ export function recordBaseline(state: RunState, { check, tree, verdict }: FactOf
 
 export function recordVerdict(state: RunState, { check, tree, verdict }: FactOf<"check-end">): void {
   keep(state, verdictKey(tree, check), verdict);
-  charge(state, verdict);
+  charge(state, check, verdict);
   if (verdict.is === "pass" || verdict.is === "fail") state.latest.set(check, verdict);
   noteFlake(state, check, verdict);
 }
@@ -38,8 +38,12 @@ function keep(state: RunState, key: string, verdict: Verdict): void {
 }
 
 /** A model that judges is paid like one that works. */
-function charge({ spent }: RunState, verdict: Verdict): void {
+function charge(state: RunState, check: string, verdict: Verdict): void {
   const usage =
     "evidence" in verdict ? verdict.evidence.usage : verdict.is === "unverifiable" ? verdict.usage : undefined;
-  if (usage !== undefined) addUsage(spent, usage);
+  if (usage === undefined) return;
+  const { agent, checks } = state.spec;
+  const judge = checks.find(({ name }) => name === check);
+  const model = (judge?.kind === "judge" ? judge.model : undefined) ?? agent.model ?? null;
+  pay(state, { agent: agent.name, model, usage, turns: 0 });
 }

@@ -2,20 +2,23 @@
  * The fold: facts in, state out. It changes the state in place (100,000 facts are folded at every start); nothing else
  * writes to it.
  */
-import type { Fact, FactOf, FileChange, TurnOutcome } from "../events.ts";
-import { addUsage } from "./budget.ts";
+import type { Fact, FactOf } from "../events.ts";
 import { CLAIM_UNCONFIRMED } from "./claim.ts";
 import { SENT_BACK_ONCE } from "./completion.ts";
-import { deliver, receive } from "./fold-directives.ts";
-import { recordChanged, recordFailing } from "./failing.ts";
+import { deliver, HURRIED, receive } from "./fold-directives.ts";
+import { recordFailing } from "./failing.ts";
 import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
-import { heardHooks, recordHook } from "./hooks.ts";
+import { owe, recordChange } from "./fold-changes.ts";
+import { clearBenches, recordBench } from "./fold-seats.ts";
+import { endTurn, startTurn } from "./fold-turns.ts";
+import { recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
 import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
-import { recordProtected, settleDoubts } from "./protected.ts";
+import { settleDoubts } from "./protected.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
-import { countAttempt, recordTasks, recordWork, taskCounts } from "./tasks.ts";
+import { ALL_BENCHED } from "./seats.ts";
+import { countAttempt, recordTasks, taskCounts } from "./tasks.ts";
 import {
   freshRecord,
   initial,
@@ -24,16 +27,10 @@ import {
   WORK_MISSING,
   verdictsOn,
   type LaneState,
-  type Recorded,
   type RunState,
 } from "./state.ts";
 
 const MAX_RECENT_ITERATIONS = 5;
-const MAX_KEPT_CALL_TIMES = 10_000;
-const MAX_KEPT_MARKS = 64;
-const MAX_KEPT_PATHS = 40;
-const MAX_KEPT_FLAGGED = 200;
-const HOUR_MS = 3_600_000;
 
 export function fold(facts: Iterable<Fact>): RunState {
   let state: RunState | undefined;
@@ -82,7 +79,10 @@ function step(state: RunState, fact: Fact): void {
     case "turn-start":
       return startTurn(state, lane, fact);
     case "session-opened":
+      if (lane.open !== undefined && fact.model !== null) lane.open.said = fact.model;
       return;
+    case "agent-benched":
+      return recordBench(state, fact);
     case "turn-end":
       return endTurn(state, lane, fact);
     case "change-recorded":
@@ -129,6 +129,7 @@ function step(state: RunState, fact: Fact): void {
     case "wait-end":
       delete state.wait;
       state.lastWait = fact.seq;
+      if (fact.wait.startsWith(ALL_BENCHED) && fact.why === HURRIED) clearBenches(state);
       return;
   }
 }
@@ -155,6 +156,7 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   settleDoubts(state);
   state.resumed = fact;
   state.paused = false;
+  clearBenches(state);
   state.reopened += 1;
   state.limits = { ...state.limits, ...fact.limits };
   if (fact.model !== undefined) state.model = fact.model;
@@ -176,127 +178,11 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
   lane.checksTried = new Map();
   lane.remembered = false;
   lane.record = freshRecord(fact.n, fact.elapsed);
+  lane.lastReview = lane.review;
+  lane.review = undefined;
   lane.ended = undefined;
   lane.change = undefined;
   lane.decision = undefined;
-}
-
-function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">): void {
-  state.turns = fact.turn;
-  state.callTimes.push(fact.at);
-  const hourAgo = fact.at - HOUR_MS;
-  while (state.callTimes.length > MAX_KEPT_CALL_TIMES || (state.callTimes[0] ?? fact.at) < hourAgo)
-    state.callTimes.shift();
-  lane.attempt = fact.attempt;
-  lane.open = { fact };
-  lane.record.turns += 1;
-  if (lane.session?.ref !== fact.session.ref) {
-    lane.session = { ref: fact.session.ref, turns: 0, contextTokens: 0, lastMessageId: null, memos: undefined };
-  }
-}
-
-/** Ends that say nothing about the agent or the machine being broken. */
-const isSound = (outcome: TurnOutcome): boolean =>
-  outcome.is === "done" || outcome.is === "interrupted" || (outcome.is === "failed" && outcome.kind === "max-turns");
-
-function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end">): void {
-  const session = lane.session;
-  if (fact.usage.requests > 0 && lane.open !== undefined) heardHooks(state, lane.open.fact);
-  lane.open = undefined;
-  lane.ended = fact;
-  lane.lastText = fact.text;
-  state.spent.turns += 1;
-  addUsage(state.spent, fact.usage);
-  lane.record.usd = lane.record.usd === null || fact.usage.usd === null ? null : lane.record.usd + fact.usage.usd;
-  lane.record.estimated ||= fact.usage.estimated;
-  lane.record.tools = mergeCounts(lane.record.tools, fact.tools);
-  if (fact.usage.requests > 0 && session !== undefined) {
-    session.turns += 1;
-    session.contextTokens = fact.contextTokens ?? session.contextTokens;
-    session.lastMessageId = fact.messageId ?? session.lastMessageId;
-    // Unknown where nobody saw its end: then it is shown again.
-    session.memos = fact.memos;
-    lane.stale = undefined;
-  }
-  // A session that never reached the model may not exist on the agent's side: it cannot be continued.
-  if (session !== undefined && session.turns === 0) lane.session = undefined;
-  if (fact.outcome.is === "failed" && fact.outcome.kind === "context") lane.stale = { why: "its context was full" };
-  if (isSound(fact.outcome)) {
-    lane.errorsInRow = 0;
-    lane.limitsInRow = 0;
-  } else if (fact.outcome.is === "limited") {
-    lane.limitsInRow += 1;
-  } else if (!fact.foundOut) {
-    lane.errorsInRow += 1;
-  }
-}
-
-function mergeCounts(a: [string, number][], b: [string, number][]): [string, number][] {
-  if (a.length === 0) return b;
-  const counts = new Map(a);
-  for (const [name, n] of b) counts.set(name, (counts.get(name) ?? 0) + n);
-  return [...counts];
-}
-
-function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
-  if (fact.flagged !== undefined)
-    state.flagged = [...new Set([...(state.flagged ?? []), ...fact.flagged])].slice(0, MAX_KEPT_FLAGGED);
-  recordProtected(state, { fact, headEpoch: lane.head?.epoch });
-  const { snapshot, judged } = lane.head ?? fact;
-  const changed = lane.head !== undefined && lane.head.tree !== fact.tree;
-  const recorded: Recorded = {
-    snapshot: fact.snapshot,
-    tree: fact.tree,
-    judged: fact.judged,
-    by: fact.by,
-    iteration: fact.iteration,
-    epoch: fact.epoch,
-    elapsed: fact.elapsed,
-    changed,
-    before: { snapshot, judged },
-    ...(fact.protected === undefined ? {} : { protected: fact.protected }),
-    ...(fact.kept === undefined ? {} : { kept: fact.kept }),
-    ...(fact.testsChanged === undefined ? {} : { testsChanged: fact.testsChanged }),
-    ...(fact.baseTests === undefined ? {} : { baseTests: fact.baseTests }),
-  };
-  if (fact.refused !== undefined) recorded.refused = fact.refused;
-  state.snapshots = Math.max(state.snapshots, fact.snapshot + 1);
-  state.hooks.touched = false;
-  if (lane.head === undefined) {
-    lane.baseTree = fact.tree;
-    lane.acceptedTree = fact.judged;
-  }
-  lane.head = recorded;
-  const messageId = lane.session?.lastMessageId;
-  if (lane.session !== undefined && typeof messageId === "string") {
-    lane.marks.set(fact.snapshot, { ref: lane.session.ref, messageId });
-    const oldest = lane.marks.size > MAX_KEPT_MARKS ? lane.marks.keys().next().value : undefined;
-    if (oldest !== undefined) lane.marks.delete(oldest);
-  }
-  if (fact.by === "user") {
-    owe(lane, fact.judged, `pawl: the user's change before iteration ${lane.iteration + 1}`);
-    return;
-  }
-  lane.change = recorded;
-  recordChanged(lane.failing, fact.iteration, fact.files);
-  touch(lane, fact.files);
-  recordWork(state, fact);
-  lane.record.files = fact.fileCount;
-  lane.record.added = fact.added;
-  lane.record.removed = fact.removed;
-}
-
-function touch(lane: LaneState, files: readonly FileChange[]): void {
-  // Mostly it is the same file again.
-  if (files.length === 0 || (files.length === 1 && files[0]?.path === lane.touched.at(-1))) return;
-  const paths = new Set(files.map(({ path }) => path));
-  lane.touched = [...lane.touched.filter((path) => !paths.has(path)), ...paths].slice(-MAX_KEPT_PATHS);
-}
-
-/** A refused snapshot is not handed over; neither is a tree the user already has. */
-function owe(lane: LaneState, tree: string, title: string): void {
-  if (lane.head === undefined || lane.head.refused !== undefined || lane.acceptedTree === tree) return;
-  lane.handOver = { tree, snapshot: lane.head.snapshot, iteration: lane.iteration, title };
 }
 
 function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): void {
@@ -328,7 +214,9 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
   if (SENT_BACK_ONCE.has(fact.rule)) lane.sentBack.add(fact.rule);
   const seen = measured(state, lane, { verdicts, tasks });
   // Who is asked to look again and changes nothing does not struggle.
-  if (seen !== undefined) (isConfirming ? trackBest : trackIteration)(lane.track, seen);
+  if (seen !== undefined && isConfirming) trackBest(lane.track, seen);
+  // Who made progress is not stuck: the run's own agents go on.
+  else if (seen !== undefined && trackIteration(lane.track, seen)) lane.escalated = 0;
   if (tree !== undefined) owe(lane, tree, iterationTitle(fact.iteration));
   trackDecision(lane.track, fact.rule, state.spec.struggle.ladder);
   if (fact.restoreTo !== undefined) lane.restoreTo = fact.restoreTo;
@@ -337,14 +225,24 @@ function makeDecision(state: RunState, lane: LaneState, fact: FactOf<"decision-m
       lane.stale = { why: fact.reason };
       return;
     case "other-agent":
-      state.model = state.spec.agent.fallbackModel ?? state.model;
-      return;
+      return escalate(state, lane);
     case "continue":
     case "restore":
     case "ask":
     case "end":
       return;
   }
+}
+
+/** While there is a stronger one left, the rung stays. */
+function escalate(state: RunState, lane: LaneState): void {
+  const { agent, mix, struggle } = state.spec;
+  if (mix === undefined || lane.escalated >= mix.escalate.length) {
+    state.model = agent.fallbackModel ?? state.model;
+    return;
+  }
+  lane.escalated += 1;
+  if (lane.escalated < mix.escalate.length) lane.track.rung = struggle.ladder.indexOf("other-agent");
 }
 
 function restored(lane: LaneState, fact: FactOf<"change-restored">): void {

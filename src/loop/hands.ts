@@ -3,6 +3,7 @@ import type { NewFact } from "../events.ts";
 import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
 import type { Now, Recipe } from "./actions.ts";
 import { makeVerifyRoom } from "./perform-verify.ts";
+import { agentSpecOf, modelOf, type Seat } from "./seats.ts";
 import type { RunState } from "./state.ts";
 
 /** The run in this driver's hands: its state, and the only way to append to it. */
@@ -15,8 +16,11 @@ export interface Run {
 }
 
 export interface LiveSession {
+  agent: string;
   ref: string;
   model: string | undefined;
+  /** The model it opened with, as the agent says. */
+  said?: string | undefined;
   session: AgentSession;
   /** Its opening is a fact already. */
   announced: boolean;
@@ -72,8 +76,12 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
   };
 }
 
-export function openRequest(hands: Hands, lane: string, session: OpenRequest["session"]): OpenRequest {
-  const { spec, model, run } = hands.run.state;
+export function openRequest(
+  hands: Hands,
+  { lane, session, seat }: { lane: string; session: OpenRequest["session"]; seat: Seat },
+): OpenRequest {
+  const { state } = hands.run;
   const { workspace, agentHome } = hands.ports;
-  return { run, lane, workspace: workspace.path, session, agent: spec.agent, model, ...agentHome };
+  const agent = agentSpecOf(state.spec, seat);
+  return { run: state.run, lane, workspace: workspace.path, session, agent, model: modelOf(state, seat), ...agentHome };
 }

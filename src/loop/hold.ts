@@ -6,6 +6,7 @@ import type { Outcome } from "../events.ts";
 import type { Action, DecisionBody, Now } from "./actions.ts";
 import { dueHook, hookKey, hookTrouble, occasionsOf, policyOf } from "./hooks.ts";
 import { GO_ON, questionAbout, STOP, wayOf, type QuestionState } from "./questions.ts";
+import { noneLeft } from "./seats.ts";
 import type { LaneState, RunState } from "./state.ts";
 import { failedTurns, neverHeals } from "./turn-outcome.ts";
 
@@ -43,8 +44,11 @@ function aboutErrors(state: RunState, lane: LaneState): Asking | undefined {
   return questionAbout(state, about)?.answer === undefined ? { kind: "errors", about, text } : undefined;
 }
 
-export const errorsPause = ({ spec }: RunState, { errorsInRow, ended }: LaneState): boolean =>
-  spec.onErrors === "pause" && errorsInRow >= spec.maxErrors && ended !== undefined && !neverHeals(ended.outcome);
+export const errorsPause = (state: RunState, lane: LaneState): boolean =>
+  state.spec.onErrors === "pause" &&
+  lane.ended !== undefined &&
+  !neverHeals(lane.ended.outcome) &&
+  noneLeft(state, lane);
 export const errorsPoint = ({ lane, ended }: LaneState): string => `errors/${lane}/${ended?.turn ?? 0}`;
 
 /** Asks once; while it is open nothing else happens here. */

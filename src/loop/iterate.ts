@@ -2,8 +2,8 @@
  * The life of one lane, iteration after iteration: prompt, turn, change, checks, decision, hand-over. Given the facts it
  * says what should be in flight next; recipes build on it.
  */
-import type { Outcome, TurnOutcome } from "../events.ts";
-import type { Action, Body, Now, SessionPlan } from "./actions.ts";
+import type { FactOf, Outcome, TurnOutcome } from "../events.ts";
+import type { Action, Body, Now } from "./actions.ts";
 import { backoffMs } from "./backoff.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
 import { commitMessage } from "./commit-message.ts";
@@ -12,6 +12,9 @@ import { stopOutcome } from "./draft.ts";
 import { held, troubleOutcome } from "./hold.ts";
 import { dueHook, iterationStart, runEnd } from "./hooks.ts";
 import { judge } from "./judge.ts";
+import { reviewKey } from "./review.ts";
+import { candidates, chosen, dueBench, type Seat } from "./seats.ts";
+import { planSession } from "./sessions.ts";
 import type { LaneState, RunState } from "./state.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
@@ -27,17 +30,23 @@ function steps(state: RunState, lane: LaneState, now: Now): Body[] {
   const { open } = lane;
   const handOver = [acceptance(state, lane) ?? []].flat();
   if (open !== undefined) {
-    const { iteration, attempt } = open.fact;
-    return haltReason(state, lane, now) === undefined
-      ? [turn(lane, iteration, attempt, "under way"), ...handOver]
-      : handOver;
+    return haltReason(state, lane, now) === undefined ? [underWay(lane, open.fact), ...handOver] : handOver;
   }
   const holding = held(state, lane, now);
   if (holding !== undefined) return [...handOver, ...holding];
   if (lane.iteration === 0 || lane.decision !== undefined) return betweenIterations(state, lane, now);
+  const bench = benchFor(state, lane, now);
+  if (bench !== undefined) return [bench, ...handOver];
   // The hand-over of the last iteration may overlap the turn, not the judgement of the next change.
   if (handOver.length > 0) return handOver;
   return needsAnotherTurn(state, lane, now) ? again(state, lane, now) : judge(state, lane, now);
+}
+
+/** Who failed is left alone for a while, where there is somebody else. */
+function benchFor(state: RunState, lane: LaneState, now: Now): Body | undefined {
+  const { ended, seat, iteration } = lane;
+  if (ended === undefined || seat === undefined || candidates(state, lane, iteration).length === 1) return undefined;
+  return dueBench(state, { ended, seat, alone: false, now });
 }
 
 /** Why the open turn should not go on, if so. */
@@ -56,8 +65,7 @@ export function haltReason(state: RunState, lane: LaneState, now: Now): string |
 
 /** The turn has not done its work: the provider said no, the agent died or hung. The iteration goes on with another. */
 function needsAnotherTurn(state: RunState, lane: LaneState, now: Now): boolean {
-  if (state.stop !== undefined || isFatal(lane, state.spec.maxErrors) || state.hooks.trouble !== undefined)
-    return false;
+  if (state.stop !== undefined || isFatal(state, lane) || state.hooks.trouble !== undefined) return false;
   if (exhausted(state, { iteration: 0, elapsed: now.elapsed }) !== undefined) return false;
   return lane.ended === undefined || isUnfinished(lane.ended.outcome);
 }
@@ -70,7 +78,8 @@ function isUnfinished(outcome: TurnOutcome): boolean {
       // A driver that ends lets go of its turn; that says nothing about the turn's work.
       return outcome.by.startsWith("driver:");
     case "failed":
-      return outcome.kind === "agent" || outcome.kind === "context";
+      // Those that never heal are another agent's to do, or the end.
+      return outcome.kind !== "max-turns";
     case "cut":
     case "limited":
     case "timeout":
@@ -87,6 +96,8 @@ function again(state: RunState, lane: LaneState, now: Now): Body[] {
 function pauseBefore(state: RunState, lane: LaneState, now: Now): Body | undefined {
   const { ended } = lane;
   if (ended === undefined || state.lastWait > ended.seq) return undefined;
+  // The bench is its wait.
+  if (lane.seat !== undefined && state.seats.get(lane.seat)?.benchedTurn === ended.turn) return undefined;
   const { outcome } = ended;
   // Its driver died, or let go of it: nobody asked for patience.
   if (outcome.is === "interrupted" || (ended.foundOut && outcome.is === "cut")) return undefined;
@@ -126,34 +137,37 @@ function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number
     const key = `${THROTTLE}${state.turns}`;
     return [{ do: "wait", key, why: "throttle", reason, ...untilWall(now, throttled - now.wall) }];
   }
-  return [{ ...turn(lane, iteration, attempt, "next"), session: planSession(state, lane, attempt) }];
+  const seat = chosen(state, lane, { seats: candidates(state, lane, iteration), now });
+  if ("do" in seat) return [seat];
+  return [turn(state, lane, { iteration, attempt, seat })];
 }
 
-const turn = (
-  lane: LaneState,
-  iteration: number,
-  attempt: number,
-  why: string,
-): Body<Extract<Action, { do: "turn" }>> => ({
-  do: "turn",
-  key: `turn/${lane.lane}/${iteration}.${attempt}`,
-  why,
-  iteration,
-  attempt,
-  session: { mode: "new" },
-});
+type Turn = Body<Extract<Action, { do: "turn" }>>;
 
-function planSession(state: RunState, lane: LaneState, attempt: number): SessionPlan {
-  const { context, contextLimitTokens } = state.spec.agent;
-  const { session, stale } = lane;
-  if (stale !== undefined) {
-    if (stale.rewind === undefined || context === "fresh") return { mode: "new" };
-    return { mode: "rewind", ref: stale.rewind.ref, at: stale.rewind.messageId };
-  }
-  if (session === undefined) return { mode: "new" };
-  if (context === "fresh" && attempt === 1) return { mode: "new" };
-  if (context === "auto" && session.contextTokens > contextLimitTokens && attempt === 1) return { mode: "new" };
-  return { mode: "continue", ref: session.ref };
+const turnKey = (lane: string, { iteration, attempt }: { iteration: number; attempt: number }): string =>
+  `turn/${lane}/${iteration}.${attempt}`;
+
+function turn(
+  state: RunState,
+  lane: LaneState,
+  { iteration, attempt, seat }: { iteration: number; attempt: number; seat: Seat },
+): Turn {
+  const key = turnKey(lane.lane, { iteration, attempt });
+  return {
+    do: "turn",
+    key,
+    why: "next",
+    iteration,
+    attempt,
+    seat,
+    ...planSession(state, lane, { attempt, agent: seat.agent }),
+  };
+}
+
+/** Known by its key alone. */
+function underWay({ lane }: LaneState, { iteration, attempt, role }: FactOf<"turn-start">): Turn {
+  const key = (role === "review" ? reviewKey : turnKey)(lane, { iteration, attempt });
+  return { do: "turn", key, why: "under way", iteration, attempt, session: { mode: "new" } };
 }
 
 function betweenIterations(state: RunState, lane: LaneState, now: Now): Body[] {

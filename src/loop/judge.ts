@@ -12,6 +12,7 @@ import { dueControl } from "./control.ts";
 import { decide, isFatal, judged } from "./decide.ts";
 import { askFirst } from "./hold.ts";
 import { blamed } from "./pre-existing.ts";
+import { dueReview, reviewIsHopeless } from "./review.ts";
 import { verdictOf, type LaneState, type Recorded, type RunState } from "./state.ts";
 
 const MAX_UNVERIFIABLE_TRIES = 3;
@@ -59,6 +60,8 @@ export function judge(state: RunState, lane: LaneState, now: Now): Body[] {
     ];
   }
   if (!isPastJudging(state, lane, change)) {
+    const review = dueReview(state, lane, now);
+    if (review !== undefined) return review;
     if (baselineActions(state).length > 0) return [];
     const due = dueChecks(state, lane, now, change);
     if (due.length > 0) return due;
@@ -80,8 +83,9 @@ export function judge(state: RunState, lane: LaneState, now: Now): Body[] {
 /** The run ends, or waits for a person, whatever the checks would say. */
 function isPastJudging(state: RunState, lane: LaneState, change: Recorded): boolean {
   return (
-    isFatal(lane, state.spec.maxErrors) ||
+    isFatal(state, lane) ||
     change.refused !== undefined ||
+    reviewIsHopeless(lane) !== undefined ||
     state.stop === "now" ||
     lane.ended?.claim?.is === "abort" ||
     state.hooks.trouble !== undefined

@@ -12,6 +12,7 @@ const KNOWN: Readonly<Record<FactType, true>> = {
   "turn-start": true,
   "session-opened": true,
   "turn-end": true,
+  "agent-benched": true,
   "change-recorded": true,
   "baseline-recorded": true,
   "check-start": true,

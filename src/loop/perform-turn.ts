@@ -1,28 +1,31 @@
 /** A turn: opens or goes on with the agent's session, meters the stream, and writes what came of it. */
 import { createHash } from "node:crypto";
 import type { FactOf, NewFact, Usage } from "../events.ts";
-import type { Agent, AgentEvent, OpenRequest, TurnEnd } from "../ports.ts";
-import type { Action, TurnAction } from "./actions.ts";
+import type { AgentEvent, Ports, TurnEnd } from "../ports.ts";
+import type { Action, PromptContext, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
-import { claimOf } from "./claim.ts";
+import { claimOf, rejectionOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { hashesOf, readMemos } from "./perform-memos.ts";
 import { composePrompt } from "./compose-prompt.ts";
 import { notWhole, promptBlob } from "./prompt.ts";
 import { requested } from "./perform-people.ts";
-import { MAIN_LANE, pendingSays, type RunState } from "./state.ts";
+import { agentOf, dropSession, seatOfTurn, sessionFor } from "./perform-session.ts";
+import { rosterOf } from "./seats.ts";
+import { laneOf, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
 
-export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSignal): Promise<void> {
+export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSignal): Promise<void> {
   const { run, ports } = hands;
   const { state } = run;
-  const { lane, iteration, attempt } = action;
-  const { live, session } = await sessionFor(action, hands);
-  const context = await readMemos(state.spec, ports.workspace);
+  const { lane, iteration, attempt, role } = wanted;
+  const { seat, action, live, session } = await sessionFor(wanted, hands);
+  const context = { ...(await readMemos(state.spec, ports.workspace)), ...(await readDiff(action, hands)) };
   const prompt = composePrompt(hands.recipe, { state, turn: action, context });
-  const directives = pendingSays(state).map(({ id }) => id);
+  // What people say is for those who work.
+  const directives = role === "review" ? [] : pendingSays(state).map(({ id }) => id);
   const cap = capOf(state, 1);
   const { hash } = await ports.blobs.put(promptBlob(prompt));
   // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
@@ -40,19 +43,34 @@ export async function takeTurn(action: TurnAction, hands: Hands, signal: AbortSi
     iteration,
     attempt,
     session,
-    model: state.model ?? null,
+    agent: seat.agent,
+    ...(rosterOf(state.spec).length === 1 ? {} : { seat: seat.name }),
+    ...(role === undefined ? {} : { role }),
+    model: live.model ?? null,
     prompt: { blob: hash, bytes: Buffer.byteLength(prompt.text), cut: notWhole(prompt.parts) },
     reserve: { usd: cap.usd, tokens: cap.tokens },
     directives,
   };
-  const first: NewFact[] = attempt === 1 ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
+  const first: NewFact[] =
+    attempt === 1 && role === undefined ? [{ type: "iteration-start", lane, n: iteration, why: action.why }] : [];
   const { begin, finish } = announce(hands, lane, { session: live.session, turn });
   try {
     if (!(await run.appendIf(isWanted, [...first, start]))) return;
-    await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish });
+    await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish, role });
   } finally {
     finish();
+    // Nobody goes on with a review.
+    if (role === "review") await dropSession(hands, { lane, role });
   }
+}
+
+const MAX_REVIEWED_BYTES = 128 * 1024;
+
+/** The change that a review is about. */
+async function readDiff({ role, lane }: TurnAction, { run, ports }: Hands): Promise<Pick<PromptContext, "diff">> {
+  const change = role === "review" ? laneOf(run.state, lane).change : undefined;
+  if (change === undefined) return {};
+  return { diff: await ports.workspace.diff(change.before.judged, change.judged, MAX_REVIEWED_BYTES) };
 }
 
 /** From before its start is a fact until before its end is: whoever has something to tell finds it here. */
@@ -92,10 +110,11 @@ interface Streamed {
   signal: AbortSignal;
   begin: () => void;
   finish: () => void;
+  role: TurnAction["role"];
 }
 
 async function stream(it: Streamed): Promise<void> {
-  const { hands, live, lane, signal } = it;
+  const { hands, live, lane, signal, role } = it;
   const { run, ports } = hands;
   const { spec } = run.state;
   const halt = new AbortController();
@@ -108,7 +127,9 @@ async function stream(it: Streamed): Promise<void> {
   try {
     const { idleTimeoutMs, turnTimeoutMs, completionGraceMs } = spec.agent;
     const limits = { idleTimeoutMs, turnTimeoutMs, completionGraceMs };
-    for await (const event of live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal)) {
+    const turn = live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal);
+    for await (const said of turn) {
+      const event = priced(said, { ports, live });
       it.begin();
       const facts = seen.take(event, halt);
       if (event.type === "turn-end") end = event;
@@ -119,7 +140,8 @@ async function stream(it: Streamed): Promise<void> {
     // Before the end is a fact: the next turn may start as soon as it is.
     signal.removeEventListener("abort", onAbort);
     it.finish();
-    if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout") await drop(hands, lane);
+    if (end === undefined || end.outcome.is === "cut" || end.outcome.is === "timeout")
+      await dropSession(hands, { lane, role });
   }
   const durationMs = Math.ceil(ports.clock.mono() - startedMono);
   const memos = hashesOf(await readMemos(spec, ports.workspace));
@@ -138,17 +160,21 @@ const lost = (): TurnEnd => ({
   contextTokens: null,
 });
 
-/** A session whose process died or hangs is closed; the next turn resumes it in a new one. */
-async function drop(hands: Hands, lane: string): Promise<void> {
-  const live = hands.sessions.get(lane);
-  hands.sessions.delete(lane);
-  await live?.session.close();
+/** What nobody has a price for costs what a person said it does. */
+function priced<E extends AgentEvent>(
+  event: E,
+  { ports, live }: { ports: Ports; live: Pick<LiveSession, "model" | "said"> },
+): E {
+  if (event.type === "session-opened" && event.model !== null) live.said = event.model;
+  if (event.type !== "usage" && event.type !== "turn-end") return event;
+  const usage = pricedUsage(event.usage, { ports, model: live.model ?? live.said });
+  return usage === event.usage ? event : { ...event, usage };
 }
 
-export async function closeSessions(hands: Hands): Promise<void> {
-  const open = [...hands.sessions.values()];
-  hands.sessions.clear();
-  await Promise.all(open.map(({ session }) => session.close()));
+function pricedUsage(usage: Usage, { ports, model }: { ports: Ports; model: string | undefined }): Usage {
+  if (usage.usd !== null || model === undefined || ports.price === undefined) return usage;
+  const usd = ports.price(model, usage);
+  return usd === null ? usage : { ...usage, usd, estimated: true };
 }
 
 interface About {
@@ -158,13 +184,14 @@ interface About {
   memos?: Record<string, string>;
 }
 function turnEnd(
-  { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,
+  { hands, lane, turn, role }: Pick<Streamed, "hands" | "lane" | "turn" | "role">,
   tools: [string, number][],
   end: TurnEnd,
   about: About,
 ): NewFact {
   const { outcome, usage, finalText, messageId, contextTokens } = end;
-  const claim = outcome.is === "done" ? claimOf(end, hands.run.state.spec) : null;
+  const claim =
+    outcome.is !== "done" ? null : role === "review" ? rejectionOf(end) : claimOf(end, hands.run.state.spec);
   const bytes = Buffer.from(finalText);
   const text = bytes.length <= MAX_TEXT_BYTES ? finalText : bytes.subarray(-MAX_TEXT_BYTES).toString();
   return { type: "turn-end", lane, turn, outcome, usage, text, claim, tools, messageId, contextTokens, ...about };
@@ -260,78 +287,20 @@ const callHash = (name: string, input: unknown): string =>
     .digest("hex")
     .slice(0, 16);
 
-async function sessionFor(
-  action: TurnAction,
-  hands: Hands,
-): Promise<{ live: LiveSession; session: FactOf<"turn-start">["session"] }> {
-  const { run, ports, sessions } = hands;
-  const { model } = run.state;
-  const agent = agentOf(hands);
-  const live = sessions.get(action.lane);
-  const plan = action.session;
-  if (live !== undefined && plan.mode === "continue" && live.ref === plan.ref) {
-    if (live.model !== model && model !== undefined) {
-      await live.session.setModel(model);
-      live.model = model;
-    }
-    return { live, session: { ref: live.ref, mode: "continue" } };
-  }
-  if (live?.unused === true && plan.mode === "new" && live.model === model) {
-    live.unused = false;
-    return { live, session: { ref: live.ref, mode: "new" } };
-  }
-  await drop(hands, action.lane);
-  const cannotRewind = plan.mode === "rewind" && agent.gaps.some((gap) => gap.cannot === "rewind");
-  const session =
-    plan.mode === "continue"
-      ? { ref: plan.ref, mode: "continue" as const }
-      : plan.mode === "rewind" && !cannotRewind
-        ? { ref: ports.uuid(), mode: "rewind" as const, at: `${plan.ref}:${plan.at}` }
-        : { ref: ports.uuid(), mode: "new" as const };
-  return { live: await openSession(hands, action.lane, session), session };
-}
-
-async function openSession(hands: Hands, lane: string, session: OpenRequest["session"]): Promise<LiveSession> {
-  const { sessions } = hands;
-  const opened = await agentOf(hands).open(openRequest(hands, lane, session));
-  const live = { ref: session.ref, model: hands.run.state.model, session: opened, announced: false, unused: false };
-  sessions.set(lane, live);
-  return live;
-}
-
-/** The agent starts beside the first effects of a run; the first turn then finds it ready. */
-export async function warmUp(hands: Hands, lane: string): Promise<void> {
-  const { ahead } = hands.ports;
-  if (ahead !== undefined && lane === MAIN_LANE) {
-    const { model } = hands.run.state.spec.agent;
-    hands.sessions.set(lane, { ...ahead, model, announced: false, unused: true });
-    return;
-  }
-  const live = await openSession(hands, lane, { ref: hands.ports.uuid(), mode: "new" });
-  live.unused = true;
-  live.session.warm?.();
-}
-
-function agentOf({ run, ports }: Hands): Agent {
-  const { name } = run.state.spec.agent;
-  const agent = ports.agents[name];
-  if (agent === undefined) throw new Error(`no agent named ${name}`);
-  return agent;
-}
-
 /** Reads what became of a turn whose driver is gone, and writes its end. */
 export async function findOut(action: Extract<Action, { do: "find-out" }>, hands: Hands): Promise<void> {
   const { run } = hands;
   const { turn: start, lane } = action;
-  const found = await agentOf(hands).inspect(openRequest(hands, lane, { ...start.session, mode: "continue" }), {
-    uuid: start.uuid,
-  });
+  const seat = seatOfTurn(run.state, start);
+  const session = { ...start.session, mode: "continue" as const };
+  const found = await agentOf(hands, seat).inspect(openRequest(hands, { lane, session, seat }), { uuid: start.uuid });
   const about = { durationMs: 0, repeatedCalls: 0, foundOut: true };
-  const target = { hands, lane, turn: start.turn };
+  const target = { hands, lane, turn: start.turn, role: start.role };
+  const live = { model: start.model ?? undefined, said: laneOf(run.state, lane).open?.said };
   const cut = (reason: string, usage: Usage, messageId: string | null): TurnEnd => ({
     type: "turn-end",
     outcome: { is: "cut", reason },
-    usage,
+    usage: pricedUsage(usage, { ports: hands.ports, model: live.model ?? live.said }),
     finalText: "",
     call: null,
     messageId,
@@ -348,7 +317,7 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
     case "ended":
       return await run.append([
         ...receipts(start, found.end.usage, run.state),
-        turnEnd(target, found.tools, found.end, about),
+        turnEnd(target, found.tools, priced(found.end, { ports: hands.ports, live }), about),
       ]);
   }
 }

@@ -10,7 +10,8 @@ import { control, judgeBase, judgeChange, skipped } from "./perform-check.ts";
 import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
-import { closeSessions, findOut, takeTurn, warmUp } from "./perform-turn.ts";
+import { closeSessions, warmUp } from "./perform-session.ts";
+import { findOut, takeTurn } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
 
@@ -56,20 +57,16 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
           untilElapsed: action.untilElapsed,
         },
       ]);
+    case "bench": {
+      const { seat, turn, reason, until, untilElapsed } = action;
+      return await run.append([{ type: "agent-benched", lane, seat, turn, reason, until, untilElapsed }]);
+    }
     case "end-wait":
       return await run.append([{ type: "wait-end", lane, wait: action.wait, why: action.why }]);
     case "tell":
       return await tell(action, hands, signal);
-    case "switch-model": {
-      const running = hands.running.get(lane);
-      const how = running === undefined ? "next-turn" : await running.session.setModel(action.model);
-      const live = hands.sessions.get(lane);
-      if (live !== undefined && how === "now") live.model = action.model;
-      const says = how === "now" ? `switched to ${action.model} in the running turn` : `next turn uses ${action.model}`;
-      return await run.append([
-        { type: "directive-delivered", lane, id: action.directive, how: says, turn: running?.turn ?? null },
-      ]);
-    }
+    case "switch-model":
+      return await switchModel(action, hands);
     case "deliver":
       return await run.append([
         { type: "directive-delivered", lane, id: action.directive, how: action.how, turn: null },
@@ -179,6 +176,19 @@ async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands)
     ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),
     ...(await lookAtTasks(hands, { lane, iteration, by: "pawl" })),
   ]);
+}
+
+/** In the running turn where the agent can; where a session keeps its model the next turn begins another, and it is said. */
+async function switchModel(action: Extract<Action, { do: "switch-model" }>, hands: Hands): Promise<void> {
+  const { lane, model, directive: id } = action;
+  const running = hands.running.get(lane);
+  const live = [...hands.sessions.values()].find(({ session }) => session === running?.session);
+  const gap = hands.ports.agents[live?.agent ?? ""]?.gaps.find(({ cannot }) => cannot === "switch-model");
+  const when = running === undefined || gap !== undefined ? "next-turn" : await running.session.setModel(model);
+  if (live !== undefined && when === "now") live.model = model;
+  const inNew = gap === undefined ? "" : `, in a fresh session: ${gap.reason}`;
+  const how = when === "now" ? `switched to ${model} in the running turn` : `next turn uses ${model}${inNew}`;
+  await hands.run.append([{ type: "directive-delivered", lane, id, how, turn: running?.turn ?? null }]);
 }
 
 /** Under way until the text is in a request to the model, or the turn is over; what was not taken stands in the next prompt. */

@@ -125,7 +125,8 @@ export function measure(track: Track, m: Measured): Measurement {
   return { progress, signals, failing };
 }
 
-export function trackIteration(track: Track, m: Measured): void {
+/** Whether it was progress. */
+export function trackIteration(track: Track, m: Measured): boolean {
   const { progress, signals, failing } = measure(track, m);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
@@ -134,6 +135,7 @@ export function trackIteration(track: Track, m: Measured): void {
   track.text = m.text;
   track.trees.push(m.tree);
   if (track.trees.length > KEPT_TREES) track.trees.shift();
+  return progress;
 }
 
 export function trackBest(track: Track, m: Measured): void {

@@ -80,9 +80,10 @@ export function joinParts(parts: readonly PromptPart[], maxBytes = MAX_PROMPT_BY
 export const whyNot = (why: string | undefined): { why?: string } => (why === undefined ? {} : { why });
 
 /** The iteration before: in the first prompt of the next, and again where that may not have reached this session. */
-export function lastJudgement(lane: LaneState, { attempt, session }: TurnAction): Judgement | undefined {
+export function lastJudgement(lane: LaneState, { attempt, session, returning }: TurnAction): Judgement | undefined {
   const { iteration, change, decision, ended, last } = lane;
   if (attempt === 1) return { iteration, change, decision };
-  const isKnown = session.mode === "continue" && ended !== undefined && ended.usage.requests > 0;
+  const isSame = session.mode === "continue" && returning === undefined;
+  const isKnown = isSame && ended !== undefined && ended.usage.requests > 0;
   return isKnown ? undefined : last;
 }

@@ -7,12 +7,14 @@ import type { Base } from "../ports.ts";
 import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
 import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
+import type { SpentBy } from "./fold-seats.ts";
 import { noHooks, type HookState } from "./hooks.ts";
 import { noneFailing, type Failing } from "./failing.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
+import type { SeatState } from "./seats.ts";
 import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
@@ -31,6 +33,8 @@ export interface DirectiveState {
 }
 
 export interface SessionState {
+  /** Whose it is. */
+  agent: string;
   ref: string;
   /** Turns that reached the model in it. */
   turns: number;
@@ -38,9 +42,15 @@ export interface SessionState {
   lastMessageId: string | null;
   /** Hashes of notes and knowledge as this session last knew them. */
   memos: Readonly<Record<string, string>> | undefined;
+  /** In which it was last used. */
+  iteration: number;
+  /** With which it was last used; null: nobody said. */
+  model: string | null;
 }
 
 export interface Mark {
+  /** Whose conversation it is; journals of before had one agent. */
+  agent?: string;
   ref: string;
   messageId: string;
 }
@@ -77,6 +87,20 @@ export interface IterationRecord {
   rule: string;
   /** In tasks mode, after it. */
   tasks?: TaskCounts;
+  /** Who worked in it, where the run has several agents. */
+  agents?: string[];
+}
+
+/** The review of an iteration's change. */
+export interface ReviewState {
+  /** Of its session. */
+  ref: string;
+  /** Turns started for it. */
+  attempts: number;
+  /** The last of them that ended. */
+  ended: FactOf<"turn-end"> | undefined;
+  /** Files of the reviewer's own change, once it is recorded. */
+  mended: number | undefined;
 }
 
 /** How an iteration was judged and closed. */
@@ -92,12 +116,21 @@ export interface LaneState {
   iteration: number;
   /** Turns started in this iteration. */
   attempt: number;
-  /** turn-start without turn-end. */
-  open: { fact: FactOf<"turn-start"> } | undefined;
+  /** turn-start without turn-end; with the model that its session opened with. */
+  open: { fact: FactOf<"turn-start">; said?: string } | undefined;
   /** The last ended turn of this iteration. */
   ended: FactOf<"turn-end"> | undefined;
   lastText: string;
   session: SessionState | undefined;
+  /** Those of other agents, by agent. */
+  shelf: Map<string, SessionState>;
+  /** The entry that took the last turn of the work. */
+  seat: string | undefined;
+  /** Which of `escalate` is at work, from 1; 0: none. */
+  escalated: number;
+  /** Of this iteration's change, and of the one before. */
+  review: ReviewState | undefined;
+  lastReview: ReviewState | undefined;
   /** Why the next turn must not go on in the session, and where to rewind it to if it can be. */
   stale: { why: string; rewind?: Mark; restored?: { snapshot: number; salvage: string } } | undefined;
   /** The point of the conversation at which a snapshot was taken, by snapshot; bounded. */
@@ -169,6 +202,10 @@ export interface RunState {
   turns: number;
   snapshots: number;
   spent: Spent;
+  /** The same by agent and model. */
+  spentBy: Map<string, SpentBy>;
+  /** Of the agents that took turns, by entry; empty where the run has one alone. */
+  seats: Map<string, SeatState>;
   /** Wall times of turn starts in the last hour, for `callsPerHour`. */
   callTimes: number[];
   lanes: Map<string, LaneState>;
@@ -253,6 +290,8 @@ export function initial(fact: FactOf<"run-start">): RunState {
     turns: 0,
     snapshots: 0,
     spent: noSpending(),
+    spentBy: new Map(),
+    seats: new Map(),
     callTimes: [],
     lanes: new Map(),
     verdicts: new Map(),
@@ -293,6 +332,11 @@ export function laneOf(state: RunState, lane: string): LaneState {
       open: undefined,
       ended: undefined,
       session: undefined,
+      shelf: new Map(),
+      seat: undefined,
+      escalated: 0,
+      review: undefined,
+      lastReview: undefined,
       stale: undefined,
       head: undefined,
       change: undefined,

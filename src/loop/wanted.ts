@@ -4,7 +4,7 @@
  */
 import type { Action, Now, Recipe } from "./actions.ts";
 import { throttledUntil } from "./budget.ts";
-import { TAKEN_BACK } from "./fold-directives.ts";
+import { HURRIED, TAKEN_BACK } from "./fold-directives.ts";
 import { haltReason, THROTTLE } from "./iterate.ts";
 import { baselineActions } from "./judge.ts";
 import { answerReceipt, deadlineOf, openQuestions, questionActions } from "./questions.ts";
@@ -82,7 +82,7 @@ function waitOver(state: RunState, now: Now): string | undefined {
   if (wait.untilElapsed !== null && now.elapsed >= wait.untilElapsed) return "over";
   if (wait.wait.startsWith(THROTTLE) && throttledUntil(state, now.wall) === undefined) return "over";
   const hurried = [...state.directives.values()].some((d) => d.directive.kind === "resume" && d.receivedSeq > wait.seq);
-  return hurried ? "directive:resume" : undefined;
+  return hurried ? HURRIED : undefined;
 }
 
 /** Receipts: what has been done about each directive that is not delivered yet. */
@@ -109,6 +109,8 @@ function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: Di
       // What cannot go into the running turn stands in the next prompt, or in this turn's own; that turn records it.
       if (directive.when === "next" || running?.open === undefined) return undefined;
       if (running.open.fact.directives.includes(id)) return undefined;
+      // A reviewer has its own task: what is said is for those who work.
+      if (running.open.fact.role === "review" && directive.when === "now") return undefined;
       return {
         do: "tell",
         key: `tell/${id}/${running.open.fact.turn}`,

@@ -46,6 +46,30 @@ export function priceOf(model: string, usage: Tokens): number | null {
   return rates === null ? null : priceAt(rates, usage);
 }
 
+/** Dollars per million tokens, as a person says it. */
+interface Said {
+  input: number;
+  output: number;
+  cacheRead?: number | undefined;
+  cacheWrite?: number | undefined;
+}
+
+/** By what a person said of models, and nothing else; null for any other model. */
+export function pricesBy(said: Readonly<Record<string, Said>>): typeof priceOf {
+  return (model, usage) => {
+    const price = Object.hasOwn(said, model) ? said[model] : undefined;
+    if (price === undefined) return null;
+    const { input, output, cacheRead, cacheWrite } = price;
+    const rates: Rates = {
+      input_mtok: input,
+      output_mtok: output,
+      ...(cacheRead === undefined ? {} : { cache_read_mtok: cacheRead }),
+      ...(cacheWrite === undefined ? {} : { cache_write_mtok: cacheWrite }),
+    };
+    return priceAt(rates, usage);
+  };
+}
+
 function ratesOf(model: string): Rates | null {
   const now = performance.now();
   let kept = known.get(model);

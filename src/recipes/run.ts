@@ -17,14 +17,17 @@ import { decision, verdicts } from "./parts/judgement.ts";
 import { knowledge, notes } from "./parts/memos.ts";
 import { putBack } from "./parts/put-back.ts";
 import { restored } from "./parts/restored.ts";
+import { review } from "./parts/review.ts";
 import { givingUp, tasks } from "./parts/tasks.ts";
 import { variables } from "./parts/variables.ts";
+import { reviewPrompt } from "./review-prompt.ts";
 
 /** As they stand in the prompt, most important first; docs/prompts.md says what each is. */
 const PARTS: readonly MakePart[] = [
   directives,
   restored,
   putBack,
+  review,
   header,
   interruption,
   goal,
@@ -45,6 +48,7 @@ const PARTS: readonly MakePart[] = [
 export const runRecipe: Recipe = {
   name: "run",
   wanted: (state, now) => iterate(state, mainLane(state), now),
-  prompt: (state, turn, context) => PARTS.map((make) => make(state, turn, context)),
+  prompt: (state, turn, context) =>
+    turn.role === "review" ? reviewPrompt(state, turn, context) : PARTS.map((make) => make(state, turn, context)),
   variables,
 };

@@ -33,12 +33,16 @@ export function factWords(fact: Fact): string | undefined {
     case "turn-start": {
       const left = fact.prompt.cut;
       const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
-      return `turn ${fact.turn}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
+      const who = fact.seat === undefined ? "" : ` by ${short(fact.seat)}`;
+      const what = fact.role === "review" ? `review, turn ${fact.turn}` : `turn ${fact.turn}`;
+      return `${what}${who}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
     }
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
+    case "agent-benched":
+      return `${short(fact.seat)} is left alone${fact.until === null ? ` for ${seconds(fact.untilElapsed - fact.elapsed)}` : ` until ${new Date(fact.until).toLocaleTimeString()}`}: ${short(fact.reason)}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "baseline-recorded":

@@ -3,6 +3,7 @@ import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
+import { benchViews, benchWords, spentRows } from "./agent-rows.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf, evidenceWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
@@ -60,6 +61,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ],
     ["cost", cost(spent)],
     ["tokens", tokens(state)],
+    ...agentRows(state),
     ["time", `${duration(state.elapsed)} of work`],
     ["branch", branchLine(state)],
     ["diff", diffLine(diff)],
@@ -74,6 +76,12 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+/** Who did it, for how much, and who could not. */
+function agentRows(state: RunState): [string, string][] {
+  const lines = [...spentRows(state), ...benchViews(state, { now: state.at }).map(benchWords)];
+  return lines.map((text, at) => [at === 0 ? "agents" : "", text]);
 }
 
 /** What pawl put back of the agent's change, and where its version is; tests that were allowed to change. */

@@ -111,6 +111,8 @@ function tell(fact: Fact, state: RunState): Told | undefined {
             text: fact.suspicions.map((text) => `  noticed: ${oneLine(text, { max: MAX_REASON_CHARS })}`).join("\n"),
             style: "yellow",
           };
+    case "turn-start":
+      return fact.seat === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "dim" };
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
     case "check-end":
@@ -146,6 +148,7 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     }
     case "hook-end":
       return fact.ok ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "agent-benched":
     case "change-restored":
     case "directive-received":
     case "directive-delivered":

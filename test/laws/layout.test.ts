@@ -18,7 +18,7 @@ const lines = (file: string): number => text(file).split("\n").length - 1;
 const room = (file: string): string =>
   file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
 
-const CONTRACTS = ["events", "spec", "errors", "version", "verdict-defaults"];
+const CONTRACTS = ["events", "spec", "errors", "version", "verdict-defaults", "agent-entry"];
 const ADAPTERS = ["agents", "workspace", "checks", "executors", "forges", "journal"];
 const BELOW_VIEWS = [...CONTRACTS, "ports", "config", "platform", "loop", "recipes", "standin", ...ADAPTERS];
 const MAY_IMPORT: Record<string, string[]> = {
@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   spec: [],
   events: ["spec"],
   "verdict-defaults": ["spec"],
+  "agent-entry": ["spec"],
   errors: ["events"],
   ports: [...CONTRACTS],
   platform: ["errors"],

@@ -25,6 +25,8 @@ export interface Behaviour {
   /** Its last words, instead of those that `claim` says. */
   says?: string;
   call?: TurnEnd["call"];
+  /** What whoever reviews its change makes of it: lines added, and whether it lets it pass. */
+  review?: { lines: string[]; rejects: boolean };
 }
 
 export interface SimTurn {
@@ -35,6 +37,14 @@ export interface SimTurn {
 }
 
 const IDLE: Behaviour = { lines: [], claim: true, faults: [], usd: 0 };
+
+const reviewer = ({ review = { lines: [], rejects: false }, usd }: Behaviour): Behaviour => ({
+  lines: review.lines,
+  claim: false,
+  faults: [],
+  usd,
+  says: review.rejects ? "it is wrong\n<promise>REJECTED</promise>" : "fine",
+});
 
 const plus = (u: Usage, usd: number | null): Usage => ({
   ...u,
@@ -70,8 +80,10 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
   }
 
   async function* turn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const n = Number(/^Iteration (\d+)/m.exec(prompt)?.[1]);
-    const behaviour = behaviours[Math.min(n, behaviours.length) - 1] ?? IDLE;
+    const isReview = prompt.startsWith("Review of iteration ");
+    const n = Number(/^(?:Iteration|Review of iteration) (\d+)/m.exec(prompt)?.[1]);
+    const worker = behaviours[Math.min(n, behaviours.length) - 1] ?? IDLE;
+    const behaviour = isReview ? reviewer(worker) : worker;
     const record: SimTurn = { usage: NO_USAGE, tools: [], messageId: `${uuid}-0` };
     const end = (outcome: TurnOutcome, finalText: string): TurnEnd => ({
       type: "turn-end",
@@ -117,8 +129,9 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
             world.memos.set(path, edit(world.memos.get(path) ?? ""));
           const words = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
           record.ended = end({ is: "done" }, behaviour.says ?? words);
-          if (world.finished.includes(`${n}`)) world.boughtTwice.push(`${n}`);
-          world.finished.push(`${n}`);
+          const what = isReview ? `review of ${n}` : `${n}`;
+          if (world.finished.includes(what)) world.boughtTwice.push(what);
+          world.finished.push(what);
         });
         yield { type: "request" };
         for (const { directive } of heard) yield { type: "delivered", directive };

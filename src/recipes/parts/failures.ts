@@ -3,7 +3,7 @@ import type { MakePart } from "../../loop/actions.ts";
 import { BLOCK_AFTER_FAILURES, type Lesson } from "../../loop/memory.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
 import { mainLane } from "../../loop/state.ts";
-import { isOpening, KIB } from "./text.ts";
+import { isOpening, isReturning, KIB } from "./text.ts";
 
 const MAX_LESSONS_SHOWN = 8;
 const MAX_MESSAGE_CHARS = 200;
@@ -11,7 +11,7 @@ const MAX_MESSAGE_CHARS = 200;
 export const failures: MakePart = (state, turn) => {
   const all = [...state.memory.lessons.values()];
   const last = lastJudgement(mainLane(state), turn)?.iteration;
-  const shown = chosen(all, { news: (lesson) => isOpening(turn) || lesson.last === last });
+  const shown = chosen(all, { news: (lesson) => isOpening(turn) || isReturning(turn) || lesson.last === last });
   return {
     name: "failures",
     text: shown.length === 0 ? "" : `## What has been tried and failed\n\n${shown.map(lessonLine).join("\n")}`,

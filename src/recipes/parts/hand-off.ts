@@ -1,23 +1,30 @@
-/** For a session that does not know what went before: why it is new, where the work stands, what the last one said. */
-import type { MakePart } from "../../loop/actions.ts";
+/** For a session that does not know what went before, or was away: why, where the work stands, what the last one said. */
+import type { MakePart, TurnAction } from "../../loop/actions.ts";
 import { mainLane, verdictOf, type IterationRecord, type LaneState, type RunState } from "../../loop/state.ts";
-import { isOpening, KIB, quote } from "./text.ts";
+import { isOpening, isReturning, KIB, quote } from "./text.ts";
 
 /** So that what follows keeps its room. */
 const MAX_LAST_WORDS_CHARS = 3_000;
 
-export const handOff: MakePart = (state, turn) => ({
-  name: "hand-off",
-  text: isOpening(turn) ? note(state, mainLane(state)) : "",
-  ...(isOpening(turn) ? {} : { silent: "the session goes on" }),
-  capBytes: 12 * KIB,
-});
+export const handOff: MakePart = (state, turn) => {
+  const isTold = isOpening(turn) || isReturning(turn);
+  return {
+    name: "hand-off",
+    text: isTold ? note(state, mainLane(state), turn) : "",
+    ...(isTold ? {} : { silent: "the session goes on" }),
+    capBytes: 12 * KIB,
+  };
+};
 
-function note(state: RunState, lane: LaneState): string {
-  if (lane.iteration === 0) return "";
+function note(state: RunState, lane: LaneState, turn: TurnAction): string {
+  const { fork } = state.spec;
+  if (lane.iteration === 0)
+    return fork === undefined
+      ? ""
+      : `## Hand-off\n\nThis run was made from another one, ${fork.run}, as that was after its iteration ${fork.iteration}: the files are those of then.`;
   const sections = [
-    `## Hand-off\n\nEarlier iterations of this run, in a conversation you do not see, worked on these files. ${whyFresh(state, lane)}`,
-    `The last iterations:\n\n${state.recent.map(roundLine).join("\n")}`,
+    `## Hand-off\n\n${opening(state, lane, turn)}`,
+    state.recent.length === 0 ? "" : `The last iterations:\n\n${state.recent.map(roundLine).join("\n")}`,
     standing(state),
     touched(lane),
     lastWords(lane),
@@ -25,7 +32,24 @@ function note(state: RunState, lane: LaneState): string {
   return sections.filter((text) => text !== "").join("\n\n");
 }
 
-function whyFresh({ spec }: RunState, { stale, session }: LaneState): string {
+function opening(state: RunState, lane: LaneState, turn: TurnAction): string {
+  if (turn.returning !== undefined)
+    return `Since your last turn, in iteration ${turn.returning}, ${others(lane, turn)} worked on these files: they are not as you left them. Look at them again before you go on.`;
+  return `Earlier work of this run, in a conversation you do not see, is in these files. ${whyFresh(state, lane, turn)}`;
+}
+
+/** Who took the last turn, where that was another agent. */
+const others = ({ session, seat }: LaneState, { seat: own }: TurnAction): string =>
+  seat !== undefined && session?.agent !== own?.agent ? `others (the last of them ${seat})` : "others";
+
+function whyFresh(state: RunState, lane: LaneState, { seat }: TurnAction): string {
+  const { spec } = state;
+  const { stale, session } = lane;
+  if (seat !== undefined && lane.seat !== undefined && lane.seat !== seat.name && session?.agent !== seat.agent) {
+    const bench = state.seats.get(lane.seat)?.bench;
+    const why = bench === undefined ? "" : ` It cannot go on now (${bench.reason}).`;
+    return `It was done by another agent, ${lane.seat}; now it is yours.${why}`;
+  }
   if (stale !== undefined) return `Why you start afresh: ${stale.why}.`;
   if (spec.agent.context === "fresh") return "Every iteration starts afresh here.";
   return session === undefined
@@ -33,9 +57,10 @@ function whyFresh({ spec }: RunState, { stale, session }: LaneState): string {
     : "The conversation before this one had become too long.";
 }
 
-function roundLine({ n, files, added, removed, verdicts, rule }: IterationRecord): string {
+function roundLine({ n, files, added, removed, verdicts, rule, agents }: IterationRecord): string {
   const checks = verdicts.map(({ check, is }) => `${check} ${is}`).join(", ");
-  return `- iteration ${n}: ${files} files changed (+${added} -${removed}), ${checks === "" ? "no checks" : checks}; ${rule}`;
+  const by = agents === undefined ? "" : ` by ${agents.join(", ")}`;
+  return `- iteration ${n}${by}: ${files} files changed (+${added} -${removed}), ${checks === "" ? "no checks" : checks}; ${rule}`;
 }
 
 function standing(state: RunState): string {

@@ -4,11 +4,11 @@ import { judged } from "../../loop/decide.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
 import { mainLane, type Judgement, type RunState } from "../../loop/state.ts";
 import { redCheck } from "./failing-check.ts";
-import { isOpening, KIB } from "./text.ts";
+import { isOpening, isReturning, KIB } from "./text.ts";
 
 export const verdicts: MakePart = (state, turn) => ({
   name: "verdicts",
-  text: verdictLines(state, lastJudgement(mainLane(state), turn), !isOpening(turn)),
+  text: verdictLines(state, lastJudgement(mainLane(state), turn), !isOpening(turn) && !isReturning(turn)),
   capBytes: 12 * KIB,
 });
 

@@ -3,6 +3,7 @@
  * again only when it was changed by somebody else: what it wrote itself it knows.
  */
 import type { MakePart, Memo, TurnAction } from "../../loop/actions.ts";
+import { sessionOf } from "../../loop/sessions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { RunSpec } from "../../spec.ts";
 import { isOpening, KIB, quote } from "./text.ts";
@@ -45,7 +46,8 @@ function part(
   if (file === undefined || memo === undefined) return { name, text: "", capBytes };
   if (isOpening(turn)) return { name, text: `${shown(about, memo, file)}\n\n${about.keep}`, capBytes };
   // Nobody saw the end of the turn before: what this session knows is not known.
-  const known = mainLane(state).session?.memos?.[name];
+  const agent = turn.seat?.agent ?? state.spec.agent.name;
+  const known = sessionOf(mainLane(state), agent)?.memos?.[name];
   if (known === memo.hash) return { name, text: "", silent: "unchanged since the session knew it", capBytes };
   return {
     name,

@@ -1,5 +1,6 @@
 /** The first lines of a run: what it is called, where it works, what judges it and what it may spend. */
-import type { Limits, RunSpec } from "../../spec.ts";
+import { entryName } from "../../agent-entry.ts";
+import type { AgentEntry, Limits, RunSpec } from "../../spec.ts";
 import { fenceWords, HOW_TO_FENCE } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { counted, dollars, duration } from "./format.ts";
@@ -20,9 +21,24 @@ export function header(spec: RunSpec, { goalFile, wantedFence = false }: About =
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
     ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
     `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
+    ...agentLines(spec),
     `  ${fenceWords(spec.fence, { tense: "now" })}${wantedFence && spec.fence.kind === "none" ? ` (to get a fence: ${HOW_TO_FENCE})` : ""}`,
     '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',
   ].join("\n");
+}
+
+/** Where there is more than one: who works, who stands in, who looks at it. */
+function agentLines({ agent: { name, model }, mix, review }: RunSpec): string[] {
+  const say = (entries: readonly AgentEntry[]): string =>
+    entries.map((entry) => oneLine(entryName(entry), { max: MAX_GOAL_CHARS })).join(", ");
+  const own = say([{ agent: name, ...(model === undefined ? {} : { model }) }]);
+  const rows = [
+    mix === undefined || mix.rotate.length === 0 ? own : `in turn ${say(mix.rotate)}`,
+    mix === undefined || mix.fallback.length === 0 ? "" : `in its place ${say(mix.fallback)}`,
+    mix === undefined || mix.escalate.length === 0 ? "" : `when stuck ${say(mix.escalate)}`,
+    review === undefined ? "" : `reviewed by ${say([review.agent])}`,
+  ].filter((row) => row !== "");
+  return mix === undefined && review === undefined ? [] : [`  ${rows.join(" · ")}`];
 }
 
 export function sayLimits(limits: Limits): string {

@@ -10,6 +10,7 @@ const GROUPS: Readonly<Record<Setting["group"], string>> = {
   prompt: "The prompt:",
   limits: "Limits:",
   agent: "The agent:",
+  mix: "Several agents:",
   people: "When it needs a person:",
   fence: "The fence:",
   git: "Git:",

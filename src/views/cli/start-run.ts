@@ -4,11 +4,12 @@
  */
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
+import { checkAgents, warmAgent, type Environment, type State } from "../../compose.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
+import { readEntry } from "../../agent-entry.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
 import { commandExists } from "../../checks/command-words.ts";
@@ -58,8 +59,10 @@ interface PlanRequest {
 export interface OwnParts {
   /** Whether settings files and PAWL_… variables count. */
   config: boolean;
-  /** Name of the program's agent; then nothing is asked of the machine's. */
+  /** Name of the program's agent that works; then nothing is asked of the machine's. */
   agent?: string;
+  /** Names of all that the program brings. */
+  agents: readonly string[];
   /** Names of those of the checks that the program judges itself. */
   checks: readonly string[];
 }
@@ -71,7 +74,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
       : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   if (elsewhere) refuseWithWorktree(given);
   const template = readTemplate(given, { cwd });
-  if (own?.agent === undefined) warmAgent(given.settings.agent);
+  if (own?.agent === undefined) warmAgent(readEntry(given.settings.agent)?.agent ?? "");
   const facts = await inspectRepository(cwd, { environment: env });
   const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
   const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
@@ -94,6 +97,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
+    ...(own === undefined ? {} : { own }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
@@ -105,17 +109,16 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   refuseTemplates({ spec, base });
   refuseMemoFiles(spec);
   refuseSecrets(spec, makeRedact({ environment: env }));
-  if (own?.agent === undefined) await checkAgent(spec, env);
+  await checkAgents(spec, { env, own: own?.agents ?? [] });
   refuseMissingCommands(spec, env);
   refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved, branchNow, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
 }
 
-function withOwn(spec: RunSpec, { agent, checks }: OwnParts): RunSpec {
+function withOwn(spec: RunSpec, { checks }: OwnParts): RunSpec {
   return {
     ...spec,
-    agent: { ...spec.agent, name: agent ?? spec.agent.name },
     checks: spec.checks.map((check) => (checks.includes(check.name) ? { ...check, kind: "custom" } : check)),
   };
 }

@@ -1,5 +1,6 @@
 /** The status of a run as text: a few labelled lines, the last iterations, what waits for whom. Pure. */
 import type { IterationRecord } from "../../loop/state.ts";
+import { agentSpentWords, benchWords } from "../agent-rows.ts";
 import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
@@ -28,6 +29,7 @@ export function statusText(view: StatusView): string {
         oneLine(evidenceWords(one), { max: MAX_GOAL_CHARS }),
       ]),
     ),
+    section("Agents", agentLines(view)),
     section("Last iterations", view.recent.map(iterationCells)),
     section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),
     section(
@@ -56,6 +58,12 @@ export function statusHead(view: StatusView): string {
     ...row("limits", limitWords(view)),
     ["isolation", fenceWords(view.fence, { tense: view.phase.is === "ended" ? "then" : "now" })],
   ]);
+}
+
+/** Nothing where one agent with one model does it all. */
+function agentLines({ agents, benched }: StatusView): string[][] {
+  const rows = agents.length < 2 && benched.length === 0 ? [] : agents.map(agentSpentWords);
+  return [...rows, ...benched.map(benchWords)].map((text) => [text]);
 }
 
 const suspicionCells = ({ iteration, text }: { iteration: number; text: string }): string[] => [
@@ -145,6 +153,7 @@ function iterationCells(it: IterationRecord): string[] {
     verdicts === "" ? "no checks" : verdicts,
     ...(it.tasks === undefined ? [] : [`tasks ${it.tasks.done}/${it.tasks.total}`]),
     money,
+    ...(it.agents === undefined ? [] : [it.agents.map(cell).join(", ")]),
     cell(it.rule),
   ];
 }

@@ -1,10 +1,12 @@
 /** A run in one look: the object that `status --json` prints and that the text is made of. Pure. */
 import type { Fact } from "../../events.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
+import type { SpentBy } from "../../loop/fold-seats.ts";
 import { answerable } from "../../loop/questions.ts";
 import { mainLane, verdictOf, type IterationRecord, type RunState } from "../../loop/state.ts";
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { FenceSpec } from "../../spec.ts";
+import { benchViews, type BenchView } from "../agent-rows.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
 import { directiveViews, type DirectiveView } from "./directive-view.ts";
@@ -40,6 +42,10 @@ export interface StatusView {
   };
   budget: Record<string, { used: number; limit: number; left: number }>;
   spent: Spent;
+  /** The same by agent and model; all of them together are `spent`. */
+  agents: SpentBy[];
+  /** Agents that could not go on, with the reason. */
+  benched: BenchView[];
   drivenMs: number;
   /** What holds the agent and the checks: kind, network, limits. */
   fence: FenceSpec;
@@ -82,7 +88,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     phase,
     driver: row.owner ?? null,
     iteration: lane.iteration,
-    model: state.model ?? null,
+    model: lane.open?.fact.model ?? state.model ?? null,
     checks: state.spec.checks.map(({ name }) => ({
       check: name,
       is: newest(name) ?? judged.find(({ check }) => check === name)?.is ?? "not run",
@@ -101,6 +107,8 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     },
     budget: budgetOf(state),
     spent: state.spent,
+    agents: [...state.spentBy.values()],
+    benched: benchViews(state, { now }),
     drivenMs: state.elapsed,
     fence: state.spec.fence,
     branch: lane.branch,

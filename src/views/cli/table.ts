@@ -49,6 +49,7 @@ export const COMMANDS = {
     load: () => import("./commands/verify.ts"),
   },
   restore: { summary: "put a snapshot or salvaged work back", load: () => import("./commands/restore.ts") },
+  fork: { summary: "a new run from a snapshot of another", load: () => import("./commands/fork.ts") },
   worktrees: { summary: "list or clean pawl's worktrees", load: () => import("./commands/worktrees.ts") },
   memory: { summary: "what has failed: list, show, pin, clear", load: () => import("./commands/memory.ts") },
   doctor: { summary: "check that everything pawl needs is here", load: () => import("./commands/doctor.ts") },

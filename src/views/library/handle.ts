@@ -63,7 +63,8 @@ interface Driven extends DriveParts {
   folded: RunState;
   env: Environment;
   state: State;
-  agent: Agent | undefined;
+  /** The program's own. */
+  agents: readonly Agent[];
   checks: readonly OwnCheck[];
   reopen?: { limits: Limits; model?: string };
   /** Called first when it broke. */
@@ -118,7 +119,7 @@ export function driveInProgram(driven: Driven): RunHandle {
 }
 
 async function driveOn(driven: Driven, keep: (state: RunState) => void): Promise<RunEnd> {
-  const { start, env, state, agent, checks, onIteration, onFact, reopen } = driven;
+  const { start, env, state, agents, checks, onIteration, onFact, reopen } = driven;
   const { run } = start.spec;
   const signal = driven.signal ?? new AbortController().signal;
   const composed = await composeForRun({
@@ -126,7 +127,7 @@ async function driveOn(driven: Driven, keep: (state: RunState) => void): Promise
     env,
     state,
     start,
-    ...(agent === undefined ? {} : { agents: { [agent.name]: agent } }),
+    agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])),
     checks: ownChecks(start.spec.checks, checks),
   });
   try {

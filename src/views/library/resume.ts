@@ -19,13 +19,14 @@ export interface ResumeOptions extends DriveParts {
   model?: string;
   /** Those of your own that the run began with. */
   agent?: Agent;
+  agents?: readonly Agent[];
   checks?: readonly OwnCheck[];
   environment?: Environment;
 }
 
 /** Drives a run that nobody drives: one that was killed, aborted, paused, or ended as anything but `verified`. */
 export async function resume(id: string, options: ResumeOptions = {}): Promise<RunHandle> {
-  const { limits = {}, model, agent, checks = [], environment: env = process.env, ...parts } = options;
+  const { limits = {}, model, agent, agents = [], checks = [], environment: env = process.env, ...parts } = options;
   const state = await openDriverState(env);
   try {
     const folded = await stateOf(state, id);
@@ -45,7 +46,18 @@ export async function resume(id: string, options: ResumeOptions = {}): Promise<R
         state.close();
       };
       const reopen = folded.outcome === undefined ? {} : { reopen: change };
-      return driveInProgram({ start: folded, folded, env, state, agent, checks, release, ...reopen, ...parts });
+      const brought = [...(agent === undefined ? [] : [agent]), ...agents];
+      return driveInProgram({
+        start: folded,
+        folded,
+        env,
+        state,
+        agents: brought,
+        checks,
+        release,
+        ...reopen,
+        ...parts,
+      });
     } catch (error) {
       lock.release();
       throw error;

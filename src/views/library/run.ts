@@ -22,6 +22,8 @@ export interface RunOptions extends RunSettings, DriveParts {
   cwd?: string;
   /** An agent pawl knows by name (`"claude"`), or an object of your own. */
   agent?: string | Agent;
+  /** Further agents of your own, to be named in `fallback`, `rotate`, `escalate` and `reviewAgent`. */
+  agents?: readonly Agent[];
   checks?: readonly (CheckSetting | OwnCheck)[];
   /** True: in a worktree of its own, called after the run; a text: called that. */
   worktree?: string | true;
@@ -37,6 +39,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
     goal,
     cwd = process.cwd(),
     agent,
+    agents = [],
     checks = [],
     worktree,
     config = false,
@@ -46,7 +49,8 @@ export async function run(options: RunOptions): Promise<RunHandle> {
   const { onIteration, onFact, signal, ...settings } = rest;
   if (typeof goal !== "string" || goal.trim() === "") throw new UsageError("a run needs a goal: a text");
   if (!Array.isArray(checks)) throw new UsageError("checks is a list", { hint: 'checks: ["npm test"]' });
-  if (typeof agent === "object" && (typeof agent.open !== "function" || typeof agent.inspect !== "function"))
+  const brought = [...(typeof agent === "object" ? [agent] : []), ...agents];
+  if (brought.some((one) => typeof one.open !== "function" || typeof one.inspect !== "function"))
     throw new UsageError("the agent is no Agent: it has no open or no inspect", {
       hint: 'or by name: agent: "claude"',
     });
@@ -62,7 +66,12 @@ export async function run(options: RunOptions): Promise<RunHandle> {
     env,
     cwd,
     elsewhere: worktree !== undefined,
-    own: { config, checks: own.map(({ name }) => name), ...(typeof agent === "object" ? { agent: agent.name } : {}) },
+    own: {
+      config,
+      checks: own.map(({ name }) => name),
+      agents: brought.map(({ name }) => name),
+      ...(typeof agent === "object" ? { agent: agent.name } : {}),
+    },
   });
   signal?.throwIfAborted();
   const state = await openDriverState(env);
@@ -88,13 +97,12 @@ export async function run(options: RunOptions): Promise<RunHandle> {
         ...(onFact === undefined ? {} : { onFact }),
         ...(signal === undefined ? {} : { signal }),
       };
-      const ownAgent = typeof agent === "object" ? agent : undefined;
       return driveInProgram({
         start: place.planned,
         folded,
         env,
         state,
-        agent: ownAgent,
+        agents: brought,
         checks: own,
         release,
         ...parts,

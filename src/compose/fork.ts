@@ -1,0 +1,128 @@
+/**
+ * A new run from a snapshot of another: a branch at that snapshot, a worktree on it, and the point of the conversation
+ * where the agent can take it up. The other run is only read.
+ */
+import { copyFileSync, globSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { agentHome } from "../platform/paths.ts";
+import { makePrivateDir } from "../platform/files.ts";
+import { UsageError } from "../errors.ts";
+import type { Fact, FactOf } from "../events.ts";
+import { mainLane, MAIN_LANE, type RunState } from "../loop/state.ts";
+import type { Base } from "../ports.ts";
+import type { RunSpec } from "../spec.ts";
+import { branchSlug, freeBranchName } from "../workspace/branch.ts";
+import { restoreRun } from "../workspace/runs.ts";
+import { userGit } from "../workspace/user-git.ts";
+import { createWorktree } from "../workspace/worktrees.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Fork {
+  folded: RunState;
+  facts: readonly Fact[];
+  /** Its snapshot. */
+  at: number;
+  /** Name of the new run. */
+  run: string;
+  model: string | undefined;
+  stateDir: string;
+  env: Environment;
+}
+
+export interface Forked {
+  spec: RunSpec;
+  base: Base;
+  warnings: readonly string[];
+  /** For a start that goes no further. */
+  undo(): Promise<void>;
+}
+
+/** UsageError, with nothing changed, when there is no such snapshot or it cannot be gone on from. */
+export async function forkRun(fork: Fork): Promise<Forked> {
+  const { folded, facts, at, run, stateDir, env } = fork;
+  const { spec } = folded;
+  const change = snapshotOf(facts, { run: spec.run, at });
+  const custom = spec.checks.find(({ kind }) => kind === "custom");
+  if (custom !== undefined)
+    throw new UsageError(`the check ${custom.name} belongs to the program that started the run`, {
+      hint: "start a new run with that program",
+    });
+  const { repository } = spec.workspace;
+  const place = { repository, environment: env };
+  const name = await freeBranchName(branchSlug(spec.goal), { ...place, prefix: "pawl/" });
+  await restoreRun({ spec: spec.workspace, run: spec.run, lane: MAIN_LANE, stateDir, at, branch: name });
+  const ask = async (what: string): Promise<string> =>
+    (await userGit(["rev-parse", "--verify", what], { cwd: repository, environment: env })).stdout.toString().trim();
+  const commit = await ask(`refs/heads/${name}`);
+  const dropBranch = async (): Promise<void> =>
+    void (await userGit(["update-ref", "-d", `refs/heads/${name}`, commit], { cwd: repository, environment: env }));
+  try {
+    const made = await createWorktree({ ...place, stateDir, name: run, run, branch: async () => name });
+    const undo = async (): Promise<void> => {
+      await made.undo();
+      await dropBranch();
+    };
+    const planned = newSpec(fork, { change, path: made.path, branch: name });
+    const base = { commit, tree: await ask(`${commit}^{tree}`), branch: folded.base.branch, detached: false };
+    return { spec: withConversation(planned, fork), base, warnings: made.warnings, undo };
+  } catch (error) {
+    await dropBranch();
+    throw error;
+  }
+}
+
+function snapshotOf(facts: readonly Fact[], { run, at }: { run: string; at: number }): FactOf<"change-recorded"> {
+  const all = facts.filter((fact) => fact.type === "change-recorded");
+  const found = all.findLast(({ snapshot }) => snapshot === at);
+  if (found !== undefined && found.refused === undefined) return found;
+  throw new UsageError(`run ${run} has no snapshot ${at}`, {
+    hint: all.length === 0 ? "it has none" : `it has 0 to ${all.at(-1)?.snapshot}: pawl restore ${run} --list`,
+  });
+}
+
+function newSpec(
+  { folded, run, at, model }: Fork,
+  { change, path, branch }: { change: FactOf<"change-recorded">; path: string; branch: string },
+): RunSpec {
+  const { spec } = folded;
+  const named = model === undefined ? {} : { model };
+  const [first, ...rest] = spec.mix?.rotate ?? [];
+  return {
+    ...spec,
+    run,
+    workspace: { ...spec.workspace, path, branch, commit: "branch", allowDirty: false },
+    agent: { ...spec.agent, ...named },
+    ...(spec.mix === undefined || first === undefined
+      ? {}
+      : { mix: { ...spec.mix, rotate: [{ ...first, ...named }, ...rest] } }),
+    fork: { run: spec.run, snapshot: at, iteration: change.iteration },
+  };
+}
+
+/** Claude Code names the folder of a directory's conversations after it, up to this many characters. */
+const MAX_FOLDER_CHARS = 200;
+
+/** Where each agent keeps a conversation that can be gone on with from any message; of others the new run begins afresh. */
+const TAKE_UP: Readonly<Record<string, (ref: string, homes: { from: string; to: string }, path: string) => boolean>> = {
+  claude(ref, { from, to }, path) {
+    const [kept] = globSync(`claude/projects/*/${ref}.jsonl`, { cwd: from });
+    const folder = path.replaceAll(/[^A-Za-z0-9]/g, "-");
+    if (kept === undefined || folder.length > MAX_FOLDER_CHARS || !statSync(join(from, kept)).isFile()) return false;
+    const place = join(to, "claude/projects", folder);
+    makePrivateDir(place);
+    copyFileSync(join(from, kept), join(place, `${ref}.jsonl`));
+    return true;
+  },
+};
+
+function withConversation(spec: RunSpec, { folded, at, stateDir }: Fork): RunSpec {
+  const { agent = folded.spec.agent.name, ...mark } = mainLane(folded).marks.get(at) ?? { ref: "", messageId: "" };
+  const homes = {
+    from: agentHome(stateDir, { run: folded.run, lane: MAIN_LANE }),
+    to: agentHome(stateDir, { run: spec.run, lane: MAIN_LANE }),
+  };
+  if (spec.fork === undefined || mark.ref === "" || agent !== spec.agent.name) return spec;
+  if (TAKE_UP[agent]?.(mark.ref, homes, spec.workspace.path) !== true) return spec;
+  return { ...spec, fork: { ...spec.fork, mark: { agent, ...mark } } };
+}
