@@ -26,10 +26,20 @@ interface Request {
 
 export async function frozenInstructions({ file, keep, repository, commit, env }: Request): Promise<string> {
   if (existsSync(file)) return readFileSync(file, "utf8");
-  const text = commit === null ? "" : await readFrom(commit, { cwd: repository, environment: env });
+  const text = commit === null ? "" : await readOnce(commit, { cwd: repository, environment: env });
   if (!keep) return text;
   makePrivateDir(dirname(file));
   writeDurably(file, text);
+  return text;
+}
+
+/** A commit never changes, and who starts an agent ahead asks twice. */
+let last: { commit: string; cwd: string; text: string } | undefined;
+
+async function readOnce(commit: string, place: { cwd: string; environment: Environment }): Promise<string> {
+  if (last?.commit === commit && last.cwd === place.cwd) return last.text;
+  const text = await readFrom(commit, place);
+  last = { commit, cwd: place.cwd, text };
   return text;
 }
 

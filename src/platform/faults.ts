@@ -12,7 +12,7 @@ interface Fault {
 }
 
 const planned = parse(process.env["PAWL_FAULT"]);
-let seen = 0;
+const passed: Record<FaultPoint, number> = { append: 0, spawn: 0, rename: 0 };
 
 function parse(text: string | undefined): Fault | undefined {
   const match = /^(append|spawn|rename):(\d+):([A-Za-z-]+)$/.exec(text ?? "");
@@ -21,13 +21,15 @@ function parse(text: string | undefined): Fault | undefined {
 }
 
 /** Whether the planned fault has come; it may be one that is got over. */
-export const faultMet = (): boolean => planned !== undefined && seen >= planned.at;
+export const faultMet = (): boolean => planned !== undefined && passed[planned.point] >= planned.at;
+
+/** How often this process has come by each. */
+export const pointsPassed = (): Readonly<Record<FaultPoint, number>> => passed;
 
 /** Throws an errno error, kills this process, or returns. Call it right before the effect. */
 export function fault(point: FaultPoint): void {
-  if (planned === undefined || planned.point !== point) return;
-  seen += 1;
-  if (seen !== planned.at) return;
+  passed[point] += 1;
+  if (planned?.point !== point || passed[point] !== planned.at) return;
   if (planned.how === "kill") process.kill(process.pid, "SIGKILL");
   if (planned.how === "kill-after") {
     setImmediate(() => process.kill(process.pid, "SIGKILL"));

@@ -114,7 +114,10 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
       close: () => (close(), groups?.sweep()),
     };
     try {
-      if (works(fence)) return fence;
+      if (proven.has(level) || works(fence)) {
+        proven.add(level);
+        return fence;
+      }
     } catch (error) {
       fence.close();
       throw error;
@@ -123,6 +126,9 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
   close();
   return undefined;
 }
+
+/** Levels that this process has seen at work: what is tried does not depend on the run or its places. */
+const proven = new Set<string>();
 
 /** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
 function canLayer(keeper: Keeper, folder: string): boolean {

@@ -20,38 +20,56 @@ export interface Pipe {
 /** POSIX; Node has no call for it. */
 const MKFIFO = "mkfifo";
 const SPARE_DELAY_MS = 5;
-let spare: Promise<Pipe | undefined> | undefined;
+/** Made at once: to start the program costs far more than what it does. */
+const PIPES_AT_ONCE = 4;
+const spares: Pipe[] = [];
+let making: Promise<void> | undefined;
 
 /** Undefined when the system refuses one; then Node's own sockets must do. */
-export function takePipe(): Promise<Pipe | undefined> {
-  const taken = spare ?? makePipe();
-  spare = undefined;
-  return taken;
+export async function takePipe(): Promise<Pipe | undefined> {
+  if (spares.length === 0) await makeSpares();
+  return spares.pop();
 }
 
-/** Makes the next one ahead of time: it takes about as long as starting a program, so not while one is starting. */
+/** Makes the next ones ahead of time: it takes about as long as starting a program, so not while one is starting. */
 export function prepareSparePipe(): void {
   setTimeout(() => {
-    spare ??= makePipe();
+    if (spares.length === 0) void makeSpares();
   }, SPARE_DELAY_MS).unref();
 }
 
-/** Opens a named pipe and removes the name, so that nothing of it stays on disk. */
-async function makePipe(): Promise<Pipe | undefined> {
+/** Several who want one at the same time wait for the same. */
+function makeSpares(): Promise<void> {
+  making ??= makePipes().then((made) => {
+    making = undefined;
+    spares.push(...made);
+  });
+  return making;
+}
+
+/** Opens named pipes and removes the names, so that nothing of them stays on disk. */
+async function makePipes(): Promise<Pipe[]> {
   let folder: string | undefined;
+  const made: Pipe[] = [];
   try {
     folder = mkdtempSync(join(tmpdir(), "pawl-pipe-"));
-    const path = join(folder, "pipe");
+    const at = folder;
+    const paths = Array.from({ length: PIPES_AT_ONCE }, (_, n) => join(at, String(n)));
     fault("spawn");
     // Inside a fence it may be another uid that opens /dev/stderr; nobody else can come by the name.
-    const child = spawn(MKFIFO, ["-m", "622", path], { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
+    const words = ["-m", "622", ...paths];
+    const child = spawn(MKFIFO, words, { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
     const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) return undefined;
-    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return { reader, writer: openSync(path, constants.O_WRONLY) };
+    if (code === 0) for (const path of paths) made.push(opened(path));
   } catch {
-    return undefined;
+    // What could be made is used.
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
+  return made;
+}
+
+function opened(path: string): Pipe {
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return { reader, writer: openSync(path, constants.O_WRONLY) };
 }

@@ -1,5 +1,5 @@
 /** What the user's repository is right now. Pure reading; the command line refuses bad places with it. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
 import type { ObjectFormat } from "./objects.ts";
@@ -43,6 +43,9 @@ const WHERE = [
   "--show-toplevel",
 ];
 
+/** What stands in HEAD where git keeps its refs in a table. */
+const ELSEWHERE = "refs/heads/.invalid";
+
 const NOT_A_REPOSITORY_HINT = "Run pawl inside a git repository, or make one with `git init`.";
 
 /** UsageError when `cwd` is not inside the work tree of a git repository. */
@@ -51,9 +54,8 @@ export async function inspectRepository(
   { environment = process.env }: { environment?: Environment } = {},
 ): Promise<RepositoryFacts> {
   const place = { cwd, environment };
-  const [where, symbolic, tips] = await Promise.all([
+  const [where, tips] = await Promise.all([
     userGit(["rev-parse", ...WHERE], place),
-    userGit(["symbolic-ref", "-q", "HEAD"], place),
     userGit(["cat-file", "--batch"], { ...place, input: "HEAD^{commit}\n" }),
   ]).catch((error: unknown) => {
     if (existsSync(cwd)) throw error;
@@ -82,13 +84,22 @@ export async function inspectRepository(
     linkedWorktree: realGitDir !== realCommonDir,
     shallow: existsSync(join(realCommonDir, "shallow")),
     objectFormat: format === "sha256" ? "sha256" : "sha1",
-    head: headOf({ symbolic: symbolic.stdout.toString().trim(), commit: tips.stdout.toString("latin1") }),
+    head: headOf({ symbolic: await symbolicHead(realGitDir, place), commit: tips.stdout.toString("latin1") }),
     inProgress: inProgressIn(realGitDir),
   };
 }
 
 export function inProgressIn(gitDir: string): InProgress | null {
   return PROGRESS_MARKS.find(([name]) => existsSync(join(gitDir, name)))?.[1] ?? null;
+}
+
+/** What HEAD is a name for; "" when it is detached. Only where it is not a plain file, as all refs once were, git is asked. */
+async function symbolicHead(gitDir: string, place: { cwd: string; environment: Environment }): Promise<string> {
+  const isFile = lstatSync(join(gitDir, "HEAD"), { throwIfNoEntry: false })?.isFile() === true;
+  const head = isFile ? readHead(gitDir) : undefined;
+  if (head !== undefined && "commit" in head) return "";
+  if (head !== undefined && head.ref !== ELSEWHERE) return head.ref;
+  return (await userGit(["symbolic-ref", "-q", "HEAD"], place)).stdout.toString().trim();
 }
 
 /** As `git cat-file --batch` shows it; "missing" when there is none. */

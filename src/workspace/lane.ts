@@ -138,6 +138,9 @@ export async function keepRef(lane: Lane, { name, oid }: { name: string; oid: st
 }
 
 export async function treeOf(lane: Lane, oid: string): Promise<string> {
+  const { base, branch } = lane.prepared;
+  // Without a branch the base's tree may be one that its commit lacks: what was uncommitted is in no commit then.
+  if (branch !== null && oid === base.commit) return base.tree;
   return (await readCommit(oid, lane.privateGit)).tree;
 }
 

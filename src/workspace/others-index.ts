@@ -2,7 +2,7 @@
  * What others put into the user's index since pawl last wrote it: which ignored files they track, and contents they
  * staged that no file has any more. It is read as a copy with pawl's own settings, for an agent can write it.
  */
-import { lstatSync, type BigIntStats } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync, type BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Git } from "./git.ts";
@@ -41,6 +41,10 @@ export async function followTracking(lane: Lane): Promise<Pick<Scan, "update" | 
   if (mark === undefined || mark === lane.memory.followedIndex || !isOnBranch(lane)) return nothing;
   const copy = copyOfTheirs(lane);
   if (copy === undefined) return nothing;
+  if (isSame(copy, lane.view)) {
+    lane.memory.followedIndex = mark;
+    return nothing;
+  }
   const [theirs, ours] = await Promise.all([trackedAndIgnored(copy), trackedAndIgnored(lane.view)]);
   if (theirs === undefined || ours === undefined) return nothing;
   lane.memory.followedIndex = mark;
@@ -92,6 +96,13 @@ async function missingFrom(git: Git, oids: readonly string[]): Promise<Set<strin
   const found = await git.need(["cat-file", "--batch-check"], { input: `${oids.join("\n")}\n` });
   const lines = found.split("\n").filter((line) => line.endsWith(" missing"));
   return new Set(lines.map((line) => line.slice(0, line.indexOf(" "))));
+}
+
+/** As before the first turn, when pawl's is a copy of theirs. */
+function isSame(one: Git, other: Git): boolean {
+  const [a, b] = [one.place.index, other.place.index];
+  if (a === undefined || b === undefined || !existsSync(b) || statSync(a).size !== statSync(b).size) return false;
+  return readFileSync(a).equals(readFileSync(b));
 }
 
 async function trackedAndIgnored(git: Git): Promise<Set<RawPath> | undefined> {

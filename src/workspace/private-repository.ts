@@ -2,7 +2,7 @@
  * pawl's own repository beside the user's. It borrows nothing: what it holds was copied in through `index-pack`, which
  * re-hashes every object, so neither the user's `gc` nor an agent's forged object can reach a snapshot.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
@@ -77,9 +77,14 @@ async function copyPack(input: string, places: CopyPlaces, how = ["--revs", "--t
 
 async function isComplete(commit: string, { lane, privateGit }: CopyPlaces): Promise<boolean> {
   if (readRef(lane.privateGit, LAST_BASE) === commit) return true;
-  const present = await privateGit.run(["cat-file", "-e", commit]);
-  if (present.code !== 0) return false;
+  if (isEmpty(lane.privateGit)) return false;
   return (await privateGit.run(["rev-list", "--objects", "--quiet", "--no-walk", commit])).code === 0;
+}
+
+/** As it was made: a git need not be asked. */
+function isEmpty(gitDir: string): boolean {
+  const objects = join(gitDir, "objects");
+  return readdirSync(objects).length === 2 && readdirSync(join(objects, "pack")).length === 0;
 }
 
 /** Tells git that these commits' parents are not here on purpose. */

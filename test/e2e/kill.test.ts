@@ -1,13 +1,18 @@
 /** `kill -9` at random moments of real runs; 50 here, 500 in `npm run campaign`. */
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { killedRun, killMany, undisturbed } from "../support/kill-run.ts";
 
 const KILLS = 50;
 const KILLS_PER_RUN = 5;
 const SEED = 20_261_115;
+const CALM_LIMIT_MS = 120_000;
+
+let calm: Awaited<ReturnType<typeof undisturbed>>;
+beforeAll(async () => {
+  calm = await undisturbed();
+}, CALM_LIMIT_MS);
 
 it("ends as the undisturbed run does after 50 kills at random moments, half of them of the driver alone (F1, row 15)", async () => {
-  const calm = await undisturbed();
   expect(calm.ending).toMatchObject({ outcome: "verified all-required-pass", iterations: 3, requests: 7 });
   const { wrongs, kills, driverOnly } = await killMany({ seed: SEED, kills: KILLS, killsEach: KILLS_PER_RUN }, calm);
   expect(wrongs).toEqual([]);
@@ -16,7 +21,6 @@ it("ends as the undisturbed run does after 50 kills at random moments, half of t
 }, 400_000);
 
 it("costs one request when it is killed in the moment the model gets the result of a tool (F1)", async () => {
-  const calm = await undisturbed();
   // These carry results; without the gate the third of them cost two.
   const killedAt = async (request: number): Promise<unknown> => {
     const moments = [{ at: { request }, driverOnly: false }];

@@ -10,20 +10,19 @@ import { join } from "node:path";
 import { openState, type State } from "../../src/compose.ts";
 import type { Fact, FactOf } from "../../src/events.ts";
 import { startStandin, type Standin } from "../../src/standin/server.ts";
+import { commitAll, initRepository } from "./init-repository.ts";
 import { taggedProcesses } from "./processes.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
 const END_TIMEOUT_MS = 90_000;
 const REQUEST_POLL_MS = 1;
 
-const CHECK = `import { strictEqual } from "node:assert";
-import { add } from "./add.mjs";
-strictEqual(add(2, 3), 5);
-`;
-const WRONG = `node -e "require('fs').writeFileSync('add.mjs', 'export const add = (a, b) => a - b;\\n')"`;
-const NOTE = `node -e "require('fs').writeFileSync('notes.txt', 'tried minus\\n')"`;
-const RIGHT = `node -e "require('fs').writeFileSync('add.mjs', 'export const add = (a, b) => a + b;\\n')"`;
-const SLOW = `node -e "setTimeout(() => {}, 300)"`;
+/** In plain shell: what is killed and repeated here is pawl, and a check of Node's would cost ten times as much. */
+const CHECK = '[ "$(sh add.sh 2 3)" = 5 ]\n';
+const WRONG = "echo 'echo $(($1 - $2))' > add.sh";
+const NOTE = "echo 'tried minus' > notes.txt";
+const RIGHT = "echo 'echo $(($1 + $2))' > add.sh";
+const SLOW = "sleep 0.3";
 const bash = (command: string): { tools: { name: string; input: { command: string } }[] } => ({
   tools: [{ name: "Bash", input: { command } }],
 });
@@ -83,15 +82,11 @@ class Place {
       ANTHROPIC_API_KEY: "stand-in-key",
       GIT_CONFIG_NOSYSTEM: "1",
     };
-    writeFileSync(join(this.repo, "check.mjs"), CHECK);
+    writeFileSync(join(this.repo, "check.sh"), CHECK);
     writeFileSync(join(this.repo, ".gitignore"), "private.txt\n");
-    this.git("init", "-q", "-b", "trunk");
-    this.git("config", "user.name", "User");
-    this.git("config", "user.email", "user@example.invalid");
-    this.git("add", "-A");
-    this.git("commit", "-q", "-m", "base");
+    initRepository(this.repo, { branch: "trunk", user: { name: "User", email: "user@example.invalid" } });
+    this.base = commitAll("base", { cwd: this.repo, env: this.env });
     writeFileSync(join(this.repo, "private.txt"), "the user's own\n");
-    this.base = this.git("rev-parse", "trunk");
     this.state = openState(this.env);
   }
 
@@ -122,7 +117,7 @@ class Place {
   }
 }
 
-const RUN = ["run", "make add work", "--check", "node check.mjs", "--max-iterations", "6"];
+const RUN = ["run", "make add work", "--check", "sh check.sh", "--max-iterations", "6"];
 
 async function endingOf(place: Place, facts: readonly Fact[]): Promise<Ending> {
   const end = facts.findLast((f): f is FactOf<"run-end"> => f.type === "run-end");

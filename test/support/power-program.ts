@@ -18,7 +18,7 @@ if (mode === "make") {
   const { status, said } = await place.drive();
   say({ status, said, facts: (await place.facts()).map((fact) => JSON.stringify(fact)) });
 } else {
-  const place = new FaultPlace(undefined, "none", root);
+  const place = new FaultPlace({ root });
   const wrongs: string[] = [];
   let facts: Fact[] = [];
   try {

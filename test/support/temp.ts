@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
+import { commitAll, initRepository } from "./init-repository.ts";
 
 const made: string[] = [];
 const WAIT_LIMIT_MS = 15_000;
@@ -49,14 +50,10 @@ export function tempRepository(files?: Readonly<Record<string, string>>, { branc
     git,
     commit(message: string, changed: Readonly<Record<string, string>> = {}) {
       writeFiles(path, changed);
-      git("add", "-A");
-      git("commit", "-q", "--allow-empty", "-m", message);
-      return git("rev-parse", "HEAD");
+      return commitAll(message, { cwd: path, env });
     },
   };
-  git("init", "-q", "-b", branch);
-  git("config", "user.name", "Test");
-  git("config", "user.email", "test@example.invalid");
+  initRepository(path, { branch, user: { name: "Test", email: "test@example.invalid" } });
   if (files !== undefined) repository.commit("base", files);
   return repository;
 }
