@@ -2,7 +2,7 @@
  * The fence: what an agent, a check or generated code can reach. A fence turns a command into one that runs inside;
  * whoever starts processes need not know which kind it is.
  */
-import { spawnSync } from "node:child_process";
+import { spawnSync, type ChildProcess } from "node:child_process";
 import {
   accessSync,
   closeSync,
@@ -27,6 +27,7 @@ import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
 import type { Layer } from "./fence/layers.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
+import { openReadyPool, type Becoming, type Ready, type ReadyPool } from "./fence/ready.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
 
@@ -38,6 +39,8 @@ export interface Wrapped {
   /** To be given to the child from descriptor 3 on, and closed here once it has been started. */
   fds: number[];
   held?: Held;
+  /** Instead of starting it: a process of ours that waits becomes it. undefined when there is none for this. */
+  become?: (request: Becoming) => ChildProcess | undefined;
 }
 
 export interface Fence {
@@ -106,17 +109,19 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
     const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
+    const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
+    const tried = { ...parts, groups, inherited };
     const fence: Fence = {
       kind: "bwrap",
       level,
       layered,
-      ...wrapper({ ...parts, groups }),
+      ...wrapper({ ...tried, pool: undefined }),
       close: () => (close(), groups?.sweep()),
     };
     try {
       if (proven.has(level) || works(fence)) {
         proven.add(level);
-        return fence;
+        return withPool(fence, tried);
       }
     } catch (error) {
       fence.close();
@@ -129,6 +134,14 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
 
 /** Levels that this process has seen at work: what is tried does not depend on the run or its places. */
 const proven = new Set<string>();
+
+/** A fence that was tried, with processes started ahead of time where they can be. */
+function withPool(fence: Fence, parts: Omit<Parts, "pool">): Fence {
+  const { keeper, isRoot, groups, filter, inherited } = parts;
+  const namespaces = keeper?.namespaces ?? [];
+  const pool = openReadyPool({ groups, filter, inherited, namespaces, uid: isRoot ? keeper?.uid : undefined });
+  return { ...fence, ...wrapper({ ...parts, pool }), close: () => (pool?.close(), fence.close()) };
+}
 
 /** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
 function canLayer(keeper: Keeper, folder: string): boolean {
@@ -164,11 +177,14 @@ interface Parts {
   /** File with the program. */
   filter: string | undefined;
   groups: Groups | undefined;
+  /** Passed on by this process, to be closed. */
+  inherited: readonly number[];
+  /** undefined: every command is started when it is wanted. */
+  pool: ReadyPool | undefined;
 }
 
 function wrapper(parts: Parts): Pick<Fence, "wrap"> {
-  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups } = parts;
-  const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
+  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups, inherited, pool } = parts;
   const bash = programAt("bash");
   return {
     wrap(command, args, inside) {
@@ -176,7 +192,9 @@ function wrapper(parts: Parts): Pick<Fence, "wrap"> {
       const layers = keeper === undefined ? [] : mountLayers(keeper, inside.places);
       // An ordinary user's keeper has nothing else to show.
       const prefix = keeper !== undefined && (isRoot || layers.length > 0) ? keeper.prefix : [];
-      const group = groups?.make(inside.limits);
+      const ready = pool?.take(inside.limits);
+      pool?.prepare(inside.limits);
+      const group = ready === undefined ? groups?.make(inside.limits) : ready.group;
       const limits = groups?.isWhole === true ? inside.limits : undefined;
       const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash, limits });
       const moved = (path: string): string =>
@@ -185,8 +203,13 @@ function wrapper(parts: Parts): Pick<Fence, "wrap"> {
       const seccompFd = fd === undefined ? undefined : FIRST_FD;
       const inner = limits === undefined ? prlimit : undefined;
       const words = bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd });
-      const [first = bwrap, ...rest] = [...outer, ...prefix, bwrap, ...words, command, ...args];
-      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held: hold(inside, { group, layers }) };
+      const fenced = [bwrap, ...words, command, ...args];
+      const [first = bwrap, ...rest] = [...outer, ...prefix, ...fenced];
+      const entered = prefix.length > 0;
+      const become =
+        ready === undefined ? {} : { become: (one: Becoming) => ready.become(fenced, { ...one, entered }) };
+      const held = hold(inside, { group, layers, ready });
+      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held, ...become };
     },
   };
 }
@@ -207,9 +230,10 @@ function mountLayers(keeper: Keeper, places: readonly Place[]): Layered[] {
 interface Holding {
   group: Group | undefined;
   layers: readonly Layered[];
+  ready: Ready | undefined;
 }
 
-function hold({ places, limits }: Inside, { group, layers }: Holding): Held {
+function hold({ places, limits }: Inside, { group, layers, ready }: Holding): Held {
   const writable = places.filter(({ access }) => access === "write");
   const folders = writable.map((place) => layers.find((one) => one.place === place)?.layer.written ?? place.path);
   const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
@@ -222,6 +246,7 @@ function hold({ places, limits }: Inside, { group, layers }: Holding): Held {
     written: layers[0]?.layer.written,
     release() {
       disk?.close();
+      ready?.dismiss();
       group?.release();
       for (const { layer } of layers) layer.release();
     },

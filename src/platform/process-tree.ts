@@ -37,11 +37,11 @@ export function endTree(
 }
 
 /**
- * Living members of a tree. With `since`, looks only at pids given out after the root's, which is what a short-lived
- * tree can have made.
+ * Living members of a tree. With `since`, the pid given out last before it was started, looks only at later ones, which
+ * is what a short-lived tree can have made once its root has ended; the root itself may have waited for long.
  */
-export function membersOf({ root, tag }: Tree, { since = false } = {}): ProcessInfo[] {
-  const candidates = since ? pidsSince(root) : pids();
+export function membersOf({ root, tag }: Tree, { since }: { since?: number | undefined } = {}): ProcessInfo[] {
+  const candidates = since === undefined ? pids() : pidsSince(since);
   const table = living(candidates);
   if (table.length === 0) return [];
   const tags = variableOfEach(PROCESS_TAG, candidates);
@@ -149,13 +149,13 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function pidsSince(root: number): number[] {
+function pidsSince(first: number): number[] {
   const last = lastPid();
-  if (last !== undefined && last >= root && last - root < FEW_PIDS) {
-    return Array.from({ length: last - root + 1 }, (_, at) => root + at);
+  if (last !== undefined && last >= first && last - first < FEW_PIDS) {
+    return Array.from({ length: last - first }, (_, at) => first + 1 + at);
   }
   const all = pids();
   if (last === undefined) return all;
   // Pids are given out in order and start again from the bottom.
-  return all.filter((pid) => (last > root ? pid >= root && pid <= last : pid >= root || pid <= last));
+  return all.filter((pid) => (last > first ? pid > first && pid <= last : pid > first || pid <= last));
 }

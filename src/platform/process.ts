@@ -18,6 +18,7 @@ import { sizeWords } from "./fence/held.ts";
 import { prepareSparePipe, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
+import { lastPid } from "./process-table.ts";
 import { endTree, membersOf, TERM_GRACE_MS } from "./process-tree.ts";
 import type { Tree } from "./process-tree.ts";
 
@@ -107,6 +108,7 @@ export function start(
     args: words,
     fds,
     held,
+    become,
   } = confine(
     first,
     rest,
@@ -114,6 +116,8 @@ export function start(
     options.cwd?.toString(),
   );
   try {
+    const ready = become?.({ env: outer, stdio: options.stdio });
+    if (ready !== undefined) return { child: ready, held };
     const stdio: Stdio = options.stdio.concat(fds);
     return { child: spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true }), held };
   } catch (error) {
@@ -130,6 +134,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   if (request.signal?.aborted === true) return { ...record, aborted: true };
   const startedAt = performance.now();
   const tag = randomUUID();
+  const since = lastPid();
   const { child, held, streams, startError } = await startChild(request, { tag });
   if (child === undefined) return { ...record, startError, durationMs: Math.ceil(performance.now() - startedAt) };
 
@@ -139,8 +144,8 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const tree = { root: child.pid as number, tag };
   const end = await firstEnd(request, { output, exited, held });
   if (end === "exit") {
-    const since = performance.now() - startedAt < QUICK_LOOK_MS;
-    record.leftBehind = await endLeftBehind(tree, { since, graceMs: request.graceMs });
+    const isQuick = performance.now() - startedAt < QUICK_LOOK_MS;
+    record.leftBehind = await endLeftBehind(tree, { since: isQuick ? since : undefined, graceMs: request.graceMs });
   } else {
     await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS, wrapped: request.confine !== undefined });
     await within(DRAIN_LIMIT_MS, exited);
@@ -237,7 +242,7 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
 /** Lets children that are about to end do so, then ends the rest. */
 async function endLeftBehind(
   tree: Tree,
-  { since, graceMs = TERM_GRACE_MS }: { since: boolean; graceMs: number | undefined },
+  { since, graceMs = TERM_GRACE_MS }: { since: number | undefined; graceMs: number | undefined },
 ): Promise<number> {
   const until = performance.now() + LINGER_MS;
   while (membersOf(tree, { since }).length > 0) {

@@ -3,7 +3,7 @@
  * fence together, shared memory and page cache too, which limits on single processes cannot. One group per command,
  * gone with it; what a killed driver left is removed by the next one of the run.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sizeWords } from "./held.ts";
 import type { FenceLimits } from "./limits.ts";
@@ -38,6 +38,11 @@ const memoryOf = ({ memoryBytes }: FenceLimits): number => memoryBytes;
 const processesOf = ({ processes }: FenceLimits): number => processes;
 const PIDS_COUNTER = { file: "pids.events", name: "max", words: processWords };
 
+/** How long what is left is waited for. */
+const SWEEP_LIMIT_MS = 50;
+const SWEEP_POLL_MS = 1;
+const AGAIN = new Int32Array(new SharedArrayBuffer(4));
+
 /** By this process, for all its fences: several may be open at once. */
 let made = 0;
 
@@ -52,8 +57,13 @@ export function findGroups(run: string): Groups | undefined {
     return makeGroup(name, { hierarchies, limits });
   };
   const sweep = (): void => {
-    for (const { folder } of hierarchies)
-      for (const name of readdirSync(folder)) if (own.has(name) || isLeft(name)) tryRemove(join(folder, name));
+    const found = hierarchies.flatMap(({ folder }) => readdirSync(folder).map((name) => ({ folder, name })));
+    for (const { folder, name } of found) if (isLeft(name)) tryRemove(join(folder, name));
+    // What was killed a moment ago is still on its way out.
+    const until = performance.now() + SWEEP_LIMIT_MS;
+    let ours = found.filter(({ name }) => own.has(name)).map(({ folder, name }) => join(folder, name));
+    while ((ours = ours.filter((group) => !tryRemove(group))).length > 0 && performance.now() < until)
+      Atomics.wait(AGAIN, 0, 0, SWEEP_POLL_MS);
   };
   if (hierarchies.length === 0) return undefined;
   try {
@@ -93,7 +103,8 @@ function makeGroup(
         }),
       ),
     release() {
-      for (const { folder } of hierarchies) tryRemove(join(folder, name));
+      // Not waited for: while a process enters another group, the kernel lets nobody remove one. The sweep tells.
+      for (const { folder } of hierarchies) rmdir(join(folder, name), () => undefined);
     },
   };
 }
@@ -112,12 +123,13 @@ function isLeft(name: string): boolean {
   return pid !== undefined && !existsSync(`/proc/${pid}`);
 }
 
-/** Not while something is in it. */
-function tryRemove(group: string): void {
+/** Whether it is gone: it is not while something is in it. */
+function tryRemove(group: string): boolean {
   try {
     rmdirSync(group);
-  } catch {
-    // It is gone, or somebody is still in it; the next sweep tells.
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
   }
 }
 

@@ -14,7 +14,7 @@ import { fault } from "../faults.ts";
 import { mountLayer, openAnswers, SERVE, type Layer, type LayerRequest, type Line } from "./layers.ts";
 import { isWithin, type Place } from "./places.ts";
 
-const PERL = "/usr/bin/perl";
+export const PERL = "/usr/bin/perl";
 /** Covered inside the keeper's namespace by the moved places; nothing of the host's own is needed from it. */
 const MOVED_TO = "/run";
 /** What root itself is on the disk in places that belong to another: who mounts a layer must be someone there. */
@@ -32,6 +32,10 @@ export function uidOf(run: string): number {
 export interface Keeper {
   /** Before the command that shall run in the namespace. */
   readonly prefix: readonly string[];
+  /** Whom the places belong to; undefined for an ordinary user's. */
+  readonly uid: number | undefined;
+  /** The same for who enters by himself: files of the namespaces, in this order. */
+  readonly namespaces: readonly string[];
   /** Where a place is inside the namespace. */
   moved(path: string): string;
   /** Throws when it cannot be. */
@@ -138,13 +142,15 @@ export async function openKeeper(places: readonly Place[], { uid, nsenter }: Wan
   }
   child.unref();
   for (const stream of [stdin, stdout]) (stream as unknown as { unref(): void }).unref();
-  const { prefix, moved, ...own } =
+  const { prefix, namespaces, moved, ...own } =
     uid === undefined ? ofUser({ pid, nsenter }) : ofRoot({ pid, nsenter, uid, places });
   const line: Line = { ...own, ask: (question) => void stdin.write(question), answers, moved };
   let layers = 0;
   let isOpen = true;
   return {
     prefix,
+    uid,
+    namespaces,
     moved,
     layer: (request) => mountLayer(request, { ...line, options: own.options, n: (layers += 1) }),
     close() {
@@ -156,13 +162,14 @@ export async function openKeeper(places: readonly Place[], { uid, nsenter }: Wan
   };
 }
 
-interface Kept extends Pick<Keeper, "prefix" | "moved">, Pick<Line, "placeOf"> {
+interface Kept extends Pick<Keeper, "prefix" | "namespaces" | "moved">, Pick<Line, "placeOf"> {
   options: string;
 }
 
 function ofRoot(about: { pid: number; nsenter: string; uid: number; places: readonly Place[] }): Kept {
   const { pid, nsenter, uid, places } = about;
   return {
+    namespaces: [`/proc/${pid}/ns/mnt`],
     prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, "--setuid", String(uid), "--setgid", String(uid), "--wdns=/"],
     moved(path) {
       const n = places.findIndex((place) => isWithin(path, place.path));
@@ -174,9 +181,10 @@ function ofRoot(about: { pid: number; nsenter: string; uid: number; places: read
 }
 
 function ofUser({ pid, nsenter }: { pid: number; nsenter: string }): Kept {
-  const namespaces = [`--user=/proc/${pid}/ns/user`, `--mount=/proc/${pid}/ns/mnt`];
+  const [user, mount] = [`/proc/${pid}/ns/user`, `/proc/${pid}/ns/mnt`];
   return {
-    prefix: [nsenter, ...namespaces, "--preserve-credentials", "--wdns=/"],
+    namespaces: [user, mount],
+    prefix: [nsenter, `--user=${user}`, `--mount=${mount}`, "--preserve-credentials", "--wdns=/"],
     moved: (path) => path,
     placeOf: ({ folder }) => join(folder, "whole"),
     options: LAYER_OPTIONS.user,
