@@ -95,7 +95,7 @@ it("has no key of the user's anywhere inside the fence", async () => {
     script: byIteration({
       1: [
         exec(
-          "(env; cat /proc/[0-9]*/environ; cat $CODEX_HOME/config.toml; find / -name auth.json -exec cat {} +) > seen.txt 2>&1; echo right > work.txt",
+          "(env; cat /proc/[0-9]*/environ; cat $CODEX_HOME/config.toml; find /home /root /tmp $HOME $CODEX_HOME -name auth.json -exec cat {} +) > seen.txt 2>&1; echo right > work.txt",
         ),
         { text: CLAIM },
       ],

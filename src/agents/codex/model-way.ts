@@ -37,8 +37,8 @@ export interface ModelWay {
   begin(about: { limit: number | undefined; onLimit: () => void }): void;
   /** Requests that left since then. */
   requests(): number;
-  /** Which model the last of them asked for. */
-  model(): string | undefined;
+  /** Which model gave the n-th answer of this turn, from 0. */
+  model(n: number): string | undefined;
   /** Looks for these words in the requests of this turn; under the id it tells whether one of them had them. */
   lookFor(id: string, text: string): void;
   carried(id: string): boolean;
@@ -56,6 +56,8 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let requests = 0;
   let asked: string | undefined;
+  /** One request is made at a time, so that answers come in the order of what was asked. */
+  const answered: (string | undefined)[] = [];
   const wanted = new Map<string, Buffer>();
   const carried = new Set<string>();
   let limit: number | undefined;
@@ -85,7 +87,9 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
         for (const [id, words] of wanted) if (body.includes(words) && wanted.delete(id)) carried.add(id);
       },
       onAnswer(answer: GatewayAnswer) {
-        if (answer.path.startsWith(REQUESTS)) said = refusalOf(answer);
+        if (!answer.path.startsWith(REQUESTS)) return;
+        said = refusalOf(answer);
+        if (said === undefined) answered.push(asked);
       },
       onFailure(error) {
         failure = brief(error.message);
@@ -108,13 +112,14 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
     begin(about) {
       requests = 0;
       asked = undefined;
+      answered.length = 0;
       wanted.clear();
       carried.clear();
       said = undefined;
       ({ limit, onLimit } = about);
     },
     requests: () => requests,
-    model: () => asked,
+    model: (n) => answered[n],
     lookFor: (id, text) => void wanted.set(id, Buffer.from(JSON.stringify(text).slice(1, -1))),
     carried: (id) => carried.has(id),
     refusal: () => said,

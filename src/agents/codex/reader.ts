@@ -49,7 +49,8 @@ interface About {
   uuid: string;
   ref: string;
   thread: string;
-  model: () => string;
+  /** That gave the n-th response of this turn; without a number: that is asked. */
+  model: (response?: number) => string;
   meter: Meter;
   requests: () => number;
   /** Whether so many tokens of the thread were not told before. */
@@ -160,7 +161,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
     view.contextTokens = last.totalTokens;
     if (!isNews(total)) return [];
     const before = answering();
-    meter.response(`${total}`, model(), {
+    meter.response(`${total}`, model(meter.responses()), {
       input: last.inputTokens,
       cached: last.cachedInputTokens,
       cacheWrite: last.cacheWriteInputTokens ?? 0,

@@ -119,7 +119,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         ref: session.ref,
         thread,
         // After a switch, each response is paid at the price of the model that it was asked of.
-        model: () => way.model() ?? model ?? launched.model,
+        model: (response) => (response === undefined ? undefined : way.model(response)) ?? model ?? launched.model,
         meter: spent,
         requests: () => way.requests(),
         isNews,

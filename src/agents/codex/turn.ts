@@ -219,13 +219,13 @@ function answerIn(text: string): { value: unknown } | undefined {
   }
 }
 
-function withoutPass(outcome: TurnOutcome, { hide }: ModelWay): TurnOutcome {
+function withoutPass(outcome: TurnOutcome, way: ModelWay): TurnOutcome {
   switch (outcome.is) {
     case "failed":
     case "limited":
-      return { ...outcome, message: hide(outcome.message) };
+      return { ...outcome, message: way.hide(outcome.message) };
     case "cut":
-      return { ...outcome, reason: hide(outcome.reason) };
+      return { ...outcome, reason: way.hide(outcome.reason) };
     case "done":
     case "interrupted":
     case "timeout":
