@@ -24,7 +24,7 @@ import type { Places } from "./report/places.ts";
 import { printedReport } from "./report/printed.ts";
 import { countsOf, merged, reportOf, type TestReport } from "./report/report.ts";
 import { writtenReport } from "./report/written.ts";
-import { askRunners, type ReportPlace } from "./runners/ask.ts";
+import { askingRunners, type ReportPlace } from "./runners/ask.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
 import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
 
@@ -61,12 +61,13 @@ interface Options {
 export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Check {
   const { run, environment, blobs, fence, maxOutputBytes } = options;
   const env = { ...environment, [RUN_TAG]: run };
+  const ask = askingRunners(options.reports);
 
   async function judge(tree: VerifyTree, signal: AbortSignal, about: JudgeAbout): Promise<Verdict> {
     const tail = tailOf(MAX_TAIL_BYTES);
     const log = lazyLog(blobs);
     const { reports } = spec;
-    const asked = askRunners(options.reports, { environment, tree: tree.path, reports, shellName: SHELL_NAME });
+    const asked = ask({ environment, tree: tree.path, reports, shellName: SHELL_NAME });
     try {
       const ended = runProcess({
         command: SHELL,

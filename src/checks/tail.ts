@@ -1,5 +1,6 @@
-/** The last bytes of an output of any length, in memory of a fixed size. */
+/** The end of an output of any length as text, and text as it is shown. */
 import { stripVTControlCharacters } from "node:util";
+import { makeLastBytes } from "../platform/last-bytes.ts";
 
 export interface Tail {
   write(chunk: Uint8Array): void;
@@ -7,25 +8,14 @@ export interface Tail {
 }
 
 export function tailOf(maxBytes: number): Tail {
-  const ring = Buffer.alloc(maxBytes);
-  let written = 0;
+  const last = makeLastBytes(maxBytes);
   return {
-    write(chunk) {
-      const kept = chunk.subarray(-maxBytes);
-      written += chunk.length - kept.length;
-      const at = written % maxBytes;
-      const first = kept.subarray(0, maxBytes - at);
-      ring.set(first, at);
-      ring.set(kept.subarray(first.length), 0);
-      written += kept.length;
-    },
+    write: last.push,
     text() {
-      if (written <= maxBytes) return ring.toString("utf8", 0, written);
-      const at = written % maxBytes;
-      const bytes = Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
+      const bytes = Buffer.concat(last.parts());
       // The cut may be inside a character of up to four bytes.
       let start = 0;
-      while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+      while (last.dropped > 0 && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
       return bytes.toString("utf8", start);
     },
   };

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobWriter } from "../ports.ts";
-import { makeLastBytes } from "./last-bytes.ts";
+import { makeLastBytes } from "../platform/last-bytes.ts";
 import type { Redactor } from "./redact.ts";
 import { explain } from "./trouble.ts";
 

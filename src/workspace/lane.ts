@@ -13,6 +13,7 @@ import { readCommit } from "./private-repository.ts";
 import { protection, type Protection } from "./protection.ts";
 import type { TestsApart } from "./judged.ts";
 import type { RefCache } from "./read-refs.ts";
+import type { RawPath } from "./scan.ts";
 import type { Submodule } from "./submodules.ts";
 
 /** What `prepare` fixed for the whole run; a file in pawl's state. */
@@ -71,6 +72,8 @@ export interface Memory {
   /** What tests of the last judged tree are not the base's. */
   tests?: ({ tree: string } & TestsApart) | undefined;
   guardTests?: { guard: string; any: boolean } | undefined;
+  /** From the snapshot before the last to the last. */
+  step?: { from: string; to: string; paths: readonly RawPath[] } | undefined;
   /** The user's refs at the last look. */
   seenRefs?: Map<string, string> | undefined;
 }

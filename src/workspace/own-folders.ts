@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { globMatcher, spelledOut } from "../platform/glob.ts";
 import { LOCKFILES } from "../verdict-defaults.ts";
 import type { Lane } from "./lane.ts";
+import type { RawPath } from "./scan.ts";
 import { isWithin } from "./user-git.ts";
 
 /** Made by installers, everywhere; nobody writes them by hand. */
@@ -28,9 +29,24 @@ export function ownFoldersOf(lane: Lane): (tree: string) => Promise<OwnFolders> 
   const { base, dependencies } = lane.prepared;
   const copied = dependencies.map((folder) => Buffer.from(folder).toString("latin1"));
   let last: { tree: string; found: Promise<OwnFolders> } | undefined;
+  const isAbout = (path: RawPath): boolean =>
+    installedAround(path, copied).length > 0 || (dependencies.length > 0 && isLockfile(path));
+  /** A tree of which nothing that differs from the base is about dependencies. */
+  let plain = base.tree;
+  /** A snapshot that is only a step from there needs no git. */
+  const isPlain = (tree: string): boolean => {
+    const { step } = lane.memory;
+    return tree === plain || (step?.to === tree && step.from === plain && !step.paths.some(isAbout));
+  };
   const find = async (tree: string): Promise<OwnFolders> => {
     if (tree === base.tree) return NOTHING;
-    const changed = await namesOf(lane, ["diff-tree", "-r", "-z", "--no-renames", "--name-only", base.tree, tree]);
+    if (isPlain(tree)) {
+      plain = tree;
+      return NOTHING;
+    }
+    const listed = await namesOf(lane, ["diff-tree", "-r", "-z", "--no-renames", "--name-only", base.tree, tree]);
+    const changed = listed ?? [];
+    if (lane.memory.step?.to === tree && listed?.some(isAbout) === false) plain = tree;
     const folders = [...new Set(changed.flatMap((path) => installedAround(path, copied)))];
     // Where nothing was copied nothing can be out of date.
     const named = dependencies.length === 0 ? [] : changed.filter(isLockfile);
@@ -56,7 +72,7 @@ async function notInBase(lane: Lane, folders: readonly string[]): Promise<string
   if (folders.length === 0) return [];
   const paths = folders.map((folder) => Buffer.from(folder, "latin1").toString("utf8"));
   const { base } = lane.prepared;
-  const there = new Set(await namesOf(lane, ["ls-tree", "-z", "--name-only", base.tree, "--", ...paths]));
+  const there = new Set((await namesOf(lane, ["ls-tree", "-z", "--name-only", base.tree, "--", ...paths])) ?? []);
   return folders.filter((folder) => !there.has(folder));
 }
 
@@ -73,7 +89,7 @@ export async function withoutFolders(lane: Lane, about: { tree: string; folders:
   return await git.need(["write-tree"]);
 }
 
-async function namesOf(lane: Lane, args: readonly string[]): Promise<string[]> {
+async function namesOf(lane: Lane, args: readonly string[]): Promise<string[] | undefined> {
   const { stdout, code } = await lane.privateGit.run(args);
-  return code === 0 ? stdout.toString("latin1").split("\0").filter(Boolean) : [];
+  return code === 0 ? stdout.toString("latin1").split("\0").filter(Boolean) : undefined;
 }

@@ -52,7 +52,8 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   const oid = await commit(lane, { tree, parents, message, at });
   await recordRef(lane, { n, oid });
   remember(lane, { from: parent.tree, to: tree, numbers });
-  const { changes: _, ...counts } = numbers;
+  const { changes, ...counts } = numbers;
+  lane.memory.step = { from: parent.tree, to: tree, paths: changes.map(({ path }) => path) };
   const first = about.parent === null ? lane.prepared.warnings : [];
   return {
     commit: oid,
@@ -60,7 +61,7 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     judged: tree,
     ...said,
     ...counts,
-    flagged: watchLater(lane, numbers.changes),
+    flagged: watchLater(lane, changes),
     warnings: [...first, ...lostRefs, ...taken.warnings, ...nested, ...warnings],
   };
 }

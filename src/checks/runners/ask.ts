@@ -3,27 +3,15 @@
  * the Node they run in, read. Every judgement has a folder of its own, outside the tree and with a name nobody can
  * guess, which holds the listeners and what they write.
  */
-import { randomUUID } from "node:crypto";
-import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDir } from "../../platform/files.ts";
+import { openKits, OUT, type Kits } from "./kit.ts";
 import { readReports } from "./read.ts";
 
-/** Copied for every judgement: what a check does to its copies, no later one meets. */
-const FILES = [
-  "preload.cjs",
-  "write-report.cjs",
-  "vitest-report.mjs",
-  "jest-results.cjs",
-  "mocha-report.cjs",
-  "node-report.cjs",
-  "playwright-report.cjs",
-];
 /** What the variables' own readers split or expand. */
 const PLAIN_PATH = /^[\w@%+=:,./-]+$/;
-const OUT = "out";
-const STAMP = "stamp";
+/** Made before the command runs, to tell what it wrote; itself it is no report. */
+const STAMP = `${OUT}/stamp`;
 
 /** Written into the tree by tools that cannot be told another place, by the file that says they are used. */
 const IN_TREE: Readonly<Record<string, readonly string[]>> = {
@@ -56,27 +44,30 @@ interface About {
   shellName: string;
 }
 
-export function askRunners(
-  place: ReportPlace | undefined,
-  { environment, tree, reports = [], shellName }: About,
-): Asked {
-  const alone = (command: string): string[] => ["-c", command, shellName];
+/** Once for a check; what it gives is called once for each judgement. */
+export function askingRunners(place: ReportPlace | undefined): (about: About) => Asked {
   if (place === undefined || !PLAIN_PATH.test(place.at))
-    return { environment: {}, shellWords: alone, read: async () => [], close: async () => {} };
-  const name = randomUUID();
-  const folder = join(place.folder, name);
-  makePrivateDir(place.folder);
-  // A check may have closed it for those after it.
-  chmodSync(place.folder, constants.S_IRWXU);
-  makePrivateDir(folder);
-  mkdirSync(join(folder, OUT));
-  for (const file of FILES) copyFileSync(new URL(file, import.meta.url), join(folder, file));
-  writeFileSync(join(folder, STAMP), "");
-  const inside = join(place.at, name);
+    return ({ shellName }) => ({
+      environment: {},
+      shellWords: (command) => alone(command, shellName),
+      read: async () => [],
+      close: async () => {},
+    });
+  const kits = openKits(place.folder);
+  return (about) => askRunners(kits, { ...about, at: place.at });
+}
+
+const alone = (command: string, shellName: string): string[] => ["-c", command, shellName];
+
+function askRunners(kits: Kits, { environment, tree, reports = [], shellName, at }: About & { at: string }): Asked {
+  const kit = kits.take();
+  const { folder } = kit;
+  const inside = join(at, kit.name);
   const globs = [
     ...reports,
     ...Object.entries(IN_TREE).flatMap(([file, paths]) => (existsSync(join(tree, file)) ? paths : [])),
   ];
+  if (globs.length > 0) writeFileSync(join(folder, STAMP), "");
   const withOwn = (variable: string, words: string): string => [environment[variable] ?? "", words].join(" ").trim();
   return {
     environment: {
@@ -88,7 +79,7 @@ export function askRunners(
     },
     shellWords: (command) =>
       globs.length === 0
-        ? alone(command)
+        ? alone(command, shellName)
         : [
             "-c",
             COLLECT,
@@ -100,8 +91,7 @@ export function askRunners(
             ...findWords(globs),
           ],
     read: () => readReports(join(folder, OUT)),
-    // What a check has closed stays until the run's folder goes.
-    close: () => rm(folder, { recursive: true, force: true }).catch(() => undefined),
+    close: () => kits.giveBack(kit),
   };
 }
 
