@@ -7,10 +7,11 @@ import type { Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
 import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
 import { noFence, programAt, type Fence, type FenceKind, type Wrapped } from "../platform/fence.ts";
-import type { Inside, Relay } from "../platform/fence/bwrap.ts";
+import type { Inside } from "../platform/fence/bwrap.ts";
 import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
+import type { Relay } from "../platform/fence/relay.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import { judgeHome } from "../platform/paths.ts";
 import type { Confine } from "../platform/process.ts";
@@ -301,7 +302,8 @@ async function openWayOut({ spec, environment, onAttempt }: Request, { folder }:
   if (socat === undefined) return { ...nothing, environment: proxyNames("") };
   const { openEgress } = await import("../platform/egress.ts");
   const egress = await openEgress({ socket: join(folder, EGRESS), hosts, environment, onAttempt });
-  const relay = { socat, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS), hostPorts: hostPorts(hosts) };
+  const programs = { socat, perl: programAt("perl") };
+  const relay = { ...programs, port: PROXY_PORT, socket: join(SOCKETS_AT, EGRESS), hostPorts: hostPorts(hosts) };
   return {
     // With no host on the list it is there to tell the agent why; a check gets by without.
     relay: { agent: relay, check: hosts.length === 0 ? undefined : relay },

@@ -3,6 +3,7 @@ import type { Identity } from "./identity.ts";
 import type { FenceLimits } from "./limits.ts";
 import { limitWords } from "./limits.ts";
 import type { Place, SystemPlaces } from "./places.ts";
+import { relayWords, type Relay } from "./relay.ts";
 
 const NAMESPACES = [
   ["--unshare-all", "--unshare-user", "--disable-userns"],
@@ -34,15 +35,6 @@ export interface Inside {
   /** Names of its environment, for kinds that do not pass it on by themselves. */
   variables?: readonly string[];
   relay?: Relay | undefined;
-}
-
-/** Where the way out listens: a port of the inner loopback, led to a unix socket that is one of the places. */
-export interface Relay {
-  socat: string;
-  port: number;
-  socket: string;
-  /** Ports of the inner loopback that mean the host's, through that way out. */
-  hostPorts: readonly { host: string; port: number }[];
 }
 
 interface About {
@@ -84,30 +76,4 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     ...(prlimit === undefined ? [] : [prlimit, ...limitWords(limits)]),
     ...(relay === undefined ? [] : relayWords(relay)),
   ];
-}
-
-/** Seconds that one side of a connection may go on after the other has ended. */
-const HALF_CLOSED_S = 60;
-/** Up to a second, in steps: nothing may be asked before there is someone to answer. */
-const READY_TRIES = 200;
-/** `$1` socat, `$2` number of legs, then three words for each, then the command, which replaces the shell. */
-const RELAY_SCRIPT = `
-listens() { while read -r _ at _ state _; do case $at in *:$1) [ "$state" != 0A ] || return 0 ;; esac; done </proc/net/tcp; return 1; }
-socat=$1 legs=$2 ports=; shift 2
-while [ "$legs" -gt 0 ]; do
-  "$socat" -t${HALF_CLOSED_S} "TCP-LISTEN:$1,bind=127.0.0.1,fork,reuseaddr" "$3" >/dev/null 2>&1 </dev/null &
-  ports="$ports $2"; shift 3; legs=$((legs-1))
-done
-for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; do n=$((n+1)); sleep 0.005; done; done
-exec "$@"`;
-
-/** The relay lives as long as the namespace. A port is also told as the kernel lists it. */
-export function relayWords({ socat, port, socket, hostPorts }: Relay): string[] {
-  const legs = [
-    { port, to: `UNIX-CONNECT:${socket}` },
-    ...hostPorts.map((one) => ({ port: one.port, to: `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}` })),
-  ];
-  const hex = (n: number): string => n.toString(16).toUpperCase().padStart(4, "0");
-  const words = legs.flatMap((leg) => [String(leg.port), hex(leg.port), leg.to]);
-  return ["/bin/sh", "-c", RELAY_SCRIPT, "pawl-fence", socat, String(legs.length), ...words];
 }

@@ -7,7 +7,8 @@ import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { fault } from "../faults.ts";
 import { programAt, works, type Fence } from "../fence.ts";
-import { relayWords, type Inside } from "./bwrap.ts";
+import type { Inside } from "./bwrap.ts";
+import { relayWords } from "./relay.ts";
 import { limitWords } from "./limits.ts";
 import { systemPlaces, type SystemPlaces } from "./places.ts";
 

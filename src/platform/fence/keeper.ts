@@ -50,9 +50,13 @@ my ($none, $root, $tmpfs, $empty, $mode) = ("none", "/", "tmpfs", "", "mode=755"
 open my $answers, ">&=", 3 or die $!;
 sub must { my ($result, $what) = @_; die "$what: $!\\n" if $result < 0; return $result }
 `;
+/** Mounts that nothing inside is shown of are left out: each is copied and listed many times for every command. */
 const AS_ROOT = `
 must(syscall(SYS_UNSHARE, 0x20000), "unshare");
 must(syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0), "private");
+open my $mounts, "<", "/proc/self/mountinfo" or die $!;
+for my $at (reverse map { (split)[4] } <$mounts>) { syscall(SYS_UMOUNT, $at, 2) if $at =~ m{^/sys/} && $at !~ m{^/sys/devices} }
+close $mounts;
 pipe(my $made, my $tell); pipe(my $wait, my $go);
 my $child = fork();
 if (!$child) { must(syscall(SYS_UNSHARE, 0x10000000), "user namespace"); syswrite $tell, "x"; sysread $wait, my $b, 1; exit 0 }
@@ -107,7 +111,8 @@ interface Wanted {
  * undefined where it cannot be: no Perl, no such system calls, a file system without mapped mounts. Rejects when the
  * machine cannot start it now: a weaker fence must not take its place.
  */
-export async function openKeeper(places: readonly Place[], { uid, nsenter }: Wanted): Promise<Keeper | undefined> {
+export async function openKeeper(given: readonly Place[], { uid, nsenter }: Wanted): Promise<Keeper | undefined> {
+  const places = given.filter((place, n) => !given.slice(0, n).some((other) => isWithin(place.path, other.path)));
   const calls = CALLS[process.arch];
   if (calls === undefined || !existsSync(PERL)) return undefined;
   const script = [BEGIN, uid === undefined ? AS_USER : AS_ROOT, READY, SERVE].join("");

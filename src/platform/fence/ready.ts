@@ -87,8 +87,8 @@ if ($uid >= 0) {
 close $_ for @spaces, $in;
 exec { $words[0] } @words; must(-1, $words[0]);
 `;
-/** After the command that is being started has most of its way behind it. */
-const DELAY_MS = 3;
+/** Not before the command that is being started has been. */
+const DELAY_MS = 1;
 const FIRST_FD = 3;
 
 /** undefined where no such process can be. */
