@@ -20,6 +20,8 @@ export interface AgentSubject {
   /** Prompt that leads to the behaviour. */
   prompt(behaviour: Behaviour): string;
   environment: Record<string, string>;
+  /** Of the agent, as in a spec. */
+  options?: OpenRequest["agent"]["options"];
   /** Prompts that the model saw in the last request, in order; for what a session remembers. */
   remembered(): readonly string[];
   /** Everything that the model was told in the last request, results of tools included. */
@@ -44,7 +46,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
   };
 
   function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}): AgentWorld {
-    const { agent, prompt, environment, models } = subject();
+    const { agent, prompt, environment, models, options = {} } = subject();
     const root = tempDir("agent");
     const workspace = join(root, "workspace");
     mkdirSync(workspace);
@@ -55,7 +57,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       workspace,
       home: join(root, "home"),
       session,
-      agent: { ...plainAgent, name: agent.name, ...LIMITS, ask: { ...plainAgent.ask, ...ask } },
+      agent: { ...plainAgent, name: agent.name, ...LIMITS, options, ask: { ...plainAgent.ask, ...ask } },
       model: models.first,
       instructions: "",
       environment: { ...environment, [RUN_TAG]: run },

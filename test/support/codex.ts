@@ -22,7 +22,7 @@ const LIMIT_MS = 20_000;
  * A command that runs until the Codex that started it has been killed: its own sandbox keeps a command from killing it
  * by itself, so a child of this process, which is what Codex is here, is found above the command and ended.
  */
-export function crash(): Step {
+export function crash(run: (command: string) => Step = exec): Step {
   const mark = `crash-${randomUUID()}`;
   const until = performance.now() + LIMIT_MS;
   const timer = setInterval(() => {
@@ -31,7 +31,7 @@ export function crash(): Step {
     if (victim !== undefined || performance.now() > until) clearInterval(timer);
   }, POLL_MS);
   timer.unref();
-  return exec(`node -e 'setTimeout(() => {}, ${LIMIT_MS})' ${mark}`);
+  return run(`node -e 'setTimeout(() => {}, ${LIMIT_MS})' ${mark}`);
 }
 
 function childAbove(mark: string): number | undefined {
