@@ -1,7 +1,14 @@
 /** The contract of an agent, held by real ACP agents on the stand-in model. */
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect, PATH_WITH_NODE, stepsFor } from "../../test/support/acp.ts";
+import {
+  CLAUDE_ACP,
+  claudeDialect,
+  CODEX_ACP,
+  codexDialect,
+  PATH_WITH_NODE,
+  stepsFor,
+} from "../../test/support/acp.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { tempDir } from "../../test/support/temp.ts";
@@ -33,9 +40,10 @@ agentContract("codex-acp", acp().gaps, () => ({
     HOME: home,
     OPENAI_API_KEY: "key",
     OPENAI_BASE_URL: `${model.standin.url}/v1`,
+    CODEX_CONFIG: JSON.stringify({ features: { default_mode_request_user_input: true } }),
   },
   models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
-  writeTool: "apply_patch",
+  writeTool: "edit",
 }));
 
 agentContract("claude-agent-acp", acp().gaps, () => ({

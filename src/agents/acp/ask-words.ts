@@ -21,7 +21,7 @@ const jsonOf = (input: Json): string => (Object.keys(input).length === 0 ? "" : 
 export interface Choice {
   /** Of the form's field that takes the answer. */
   field: string;
-  /** Of the field beside it that takes an answer in other words. */
+  /** Of the field beside it that takes an answer in other words, where one may leave the first one empty. */
   other: string | undefined;
   /** Several may be chosen. */
   many: boolean;
@@ -33,19 +33,23 @@ export interface Choice {
 
 /** The questions of a form; a field for an answer in other words belongs to the one before it. */
 export function choicesOf({ message, requestedSchema }: Json): Choice[] {
-  const fields = isObject(requestedSchema) ? Object.entries(objectAt(requestedSchema, "properties")) : [];
+  const schema = isObject(requestedSchema) ? requestedSchema : {};
+  const fields = Object.entries(objectAt(schema, "properties"));
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   const choices: Choice[] = [];
   for (const [field, about] of fields) {
     if (!isObject(about)) continue;
     const offered = optionsOf(about);
     const before = choices.at(-1);
     if (offered.length === 0 && before?.other === undefined && before !== undefined && field.startsWith(before.field)) {
-      before.other = field;
+      if (!required.includes(before.field)) before.other = field;
       continue;
     }
     const many = about["type"] === "array";
-    const question =
-      textAt(about, "description") || (typeof message === "string" ? message : "") || textAt(about, "title");
+    const said = [message, about["title"], about["description"]].filter(
+      (part) => typeof part === "string" && part !== "",
+    );
+    const question = [...new Set(said)].join(" · ");
     const lines = offered.map(({ label, description }) =>
       oneLine(description === "" ? label : `${label}: ${description}`),
     );

@@ -16,6 +16,8 @@ export interface Asks {
   /** `tool`: the call as it is known so far. */
   permission(request: Json, tool: Json): Promise<Json>;
   form(request: Json): Promise<Json>;
+  /** Why something was denied, since the last time: for an agent that stops at a refusal to be told what to do instead. */
+  takeReasons(): string[];
 }
 
 interface About {
@@ -29,6 +31,8 @@ interface About {
 }
 
 export function asks({ policy, workspace, answersOnly, waiting, explain }: About): Asks {
+  const reasons: string[] = [];
+
   async function mayIt(tool: Json): Promise<Reply> {
     if (answersOnly) return { is: "deny", reason: "This session has no tools: answer from what you were told." };
     // Edits in the workspace are what a run is for, and every one can be undone.
@@ -49,10 +53,16 @@ export function asks({ policy, workspace, answersOnly, waiting, explain }: About
       const [option] = wanted
         .map((kind) => offered.find((one) => one["kind"] === kind))
         .filter((one) => one !== undefined);
-      if (reply.is !== "allow") explain(whyNot(reply));
+      if (reply.is !== "allow") {
+        const why = whyNot(reply);
+        reasons.push(why);
+        // Once the refusal has left: what is said before it would be lost with the call.
+        setImmediate(() => explain(why));
+      }
       if (option === undefined) return CANCELLED;
       return { outcome: { outcome: "selected", optionId: textAt(option, "optionId") } };
     },
+    takeReasons: () => reasons.splice(0),
     async form(request) {
       const choices = policy.questions === "ask" && !answersOnly ? choicesOf(request) : [];
       if (choices.length === 0) return { action: "decline" };

@@ -131,6 +131,7 @@ export function acpSession(request: OpenRequest): AgentSession {
         prompt: [preface, prompt].flatMap((text) => (text === undefined ? [] : [{ type: "text", text }])),
         launched,
         waiting,
+        asks,
         reader,
         meter: spent,
         record,

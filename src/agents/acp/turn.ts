@@ -6,6 +6,7 @@ import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
 import { outcomeOfRefusal } from "../outcome.ts";
 import { countAt, listAt, objectAt, parsed, textAt, type Json } from "./json.ts";
+import type { Asks } from "./ask.ts";
 import type { Launched } from "./launch.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
@@ -26,12 +27,15 @@ const SETTLE_MS = 500;
 const MAX_OWN_RETRY_WAIT_MS = 20_000;
 /** An agent may try so often before pawl takes no for an answer. */
 const MAX_REFUSALS = 4;
+/** How often a turn goes on that the agent ended because something was denied. */
+const MAX_CONTINUATIONS = 3;
 
 export interface Watched {
   uuid: string;
   prompt: Json[];
   launched: Launched;
   waiting: Waiting;
+  asks: Asks;
   reader: TurnReader;
   meter: Meter;
   record: TurnRecord;
@@ -50,6 +54,7 @@ export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
   const { uuid, launched, waiting, way, record, meter, maxRequests } = watched;
+  watched.asks.takeReasons();
   const { connection } = launched;
   let atLimit = false;
   waiting.begin(uuid, () => connection.nudge());
@@ -81,6 +86,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let refusals = 0;
+  let continuations = 0;
 
   const stop = (outcome: TurnOutcome): void => {
     if (stopping !== undefined) return;
@@ -126,10 +132,18 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         if (refusals >= MAX_REFUSALS || waitOf(wake.said) > MAX_OWN_RETRY_WAIT_MS) stop(refused(wake.said));
         break;
       }
-      case "answered":
+      case "answered": {
+        const reasons = watched.asks.takeReasons();
+        const isCancelled = stopping === undefined && textAt(wake.result, "stopReason") === "cancelled";
+        if (isCancelled && reasons.length > 0 && continuations < MAX_CONTINUATIONS) {
+          continuations += 1;
+          connection.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: reasons.join("\n") }] });
+          break;
+        }
         takeUsage(watched, wake.result);
         yield* end(watched, { is: "stopped", reason: textAt(wake.result, "stopReason") }, stopping);
         return true;
+      }
       case "error": {
         const { refusal } = watched.way;
         const isRefusal = refusal() !== undefined;
