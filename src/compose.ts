@@ -25,6 +25,8 @@ export interface State extends JournalHandle {
 }
 
 const LANE = "main";
+/** How the name of an ACP agent begins; its command is the rest. */
+const ACP = "acp:";
 
 /** For views: reads facts and trace, writes to the inbox. Creates nothing by looking. */
 export function openState(env: Environment): State {
@@ -220,7 +222,7 @@ export async function runFence({ run, env, state, start }: Begun): Promise<RunFe
     runDir: runDir(state.dir, run),
     agentHome: home,
     checkHome: join(runDir(state.dir, run), "check-home"),
-    programs: await agentFolders(spec.agent),
+    programs: await agentFolders(spec.agent, env),
     environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
     onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
   });
@@ -271,13 +273,21 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     const { codex } = await import("./agents/codex.ts");
     return { codex: codex({ userEnvironment: env }) };
   }
+  if (name.startsWith(ACP)) {
+    const { acp } = await import("./agents/acp.ts");
+    return { [name]: acp({ name }) };
+  }
   throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude or codex; a program's own agent is passed by that program",
+    hint: "--agent claude, codex or acp:COMMAND; a program's own agent is passed by that program",
   });
 }
 
 /** Folders that the agent's program needs to read. */
-async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+async function agentFolders({ name, options }: RunSpec["agent"], env: Environment): Promise<string[]> {
+  if (name.startsWith(ACP)) {
+    const { agentFolders: ofAcp } = await import("./agents/acp/check.ts");
+    return ofAcp({ name, options }, env);
+  }
   if (name === "codex") {
     const { codexFolders } = await import("./agents/codex/program.ts");
     return codexFolders(options);
@@ -295,7 +305,7 @@ export function warmAgent(name: string): void {
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  spec: Pick<RunSpec, "agent" | "workspace" | "fence">,
+  spec: Pick<RunSpec, "agent" | "workspace" | "fence" | "environment">,
   env: Environment,
 ): Promise<void> {
   const { agent, workspace, fence } = spec;
@@ -303,6 +313,10 @@ export async function checkAgent(
   if (name === "codex") {
     const { checkCodex } = await import("./agents/codex/check.ts");
     return checkCodex(spec, env);
+  }
+  if (name.startsWith(ACP)) {
+    const { checkAcp } = await import("./agents/acp/check.ts");
+    return await checkAcp(spec, env);
   }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =

@@ -12,7 +12,7 @@ import {
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { tempDir } from "../../test/support/temp.ts";
-import { acp } from "./acp.ts";
+import { acp, ACP_GAPS } from "./acp.ts";
 
 let model: ScriptedModel;
 let home: string;
@@ -30,10 +30,10 @@ const common = () => ({
   requests: () => model.seen.length,
 });
 
-agentContract("codex-acp", acp().gaps, () => ({
+agentContract("codex-acp", ACP_GAPS, () => ({
   ...common(),
-  agent: acp(),
-  options: { command: `'${CODEX_ACP}'`, permissions: "workspace-write" },
+  agent: acp({ name: `acp:'${CODEX_ACP}'` }),
+  options: { permissions: "workspace-write" },
   prompt: (behaviour) => promptFor(stepsFor(behaviour, codexDialect)),
   environment: {
     PATH: PATH_WITH_NODE,
@@ -46,10 +46,9 @@ agentContract("codex-acp", acp().gaps, () => ({
   writeTool: "edit",
 }));
 
-agentContract("claude-agent-acp", acp().gaps, () => ({
+agentContract("claude-agent-acp", ACP_GAPS, () => ({
   ...common(),
-  agent: acp(),
-  options: { command: `'${CLAUDE_ACP}'` },
+  agent: acp({ name: `acp:'${CLAUDE_ACP}'` }),
   prompt: (behaviour) => promptFor(stepsFor(behaviour, claudeDialect)),
   environment: { PATH: PATH_WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
   models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },

@@ -4,18 +4,22 @@ import type { RunSpec } from "../../spec.ts";
 import { readMcpServers } from "./mcp.ts";
 import { refuseWithoutRelay } from "./model-way.ts";
 import { acpOptions } from "./options.ts";
-import { acpProgram } from "./program.ts";
+import { acpFolders, acpProgram } from "./program.ts";
 import { ledModels } from "./providers.ts";
 import { loadSdk } from "./sdk.ts";
 
 type Spec = Pick<RunSpec, "agent" | "workspace" | "fence" | "environment">;
+
+/** Folders that must be readable for its program to run. */
+export const agentFolders = (agent: Pick<RunSpec["agent"], "name" | "options">, env: NodeJS.ProcessEnv): string[] =>
+  acpFolders(acpOptions(agent), env);
 
 /** Throws UsageError when it cannot. */
 export async function checkAcp(
   { agent, workspace, fence, environment }: Spec,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const options = acpOptions(agent.options);
+  const options = acpOptions(agent);
   readMcpServers(options.mcp, workspace.path);
   acpProgram(options, env);
   await loadSdk();

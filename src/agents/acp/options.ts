@@ -18,7 +18,7 @@ export interface AcpOptions {
 
 type Value = AgentSpec["options"][string];
 
-const KNOWN = ["command", "maxTurns", "permissions", "mcp", "effort", "bin", "extra"];
+const KNOWN = ["maxTurns", "permissions", "mcp", "effort", "bin", "extra"];
 const REFUSED: Readonly<Record<string, { message: string; hint: string }>> = {
   tools: {
     message: "--tools: the Agent Client Protocol has no way to choose an agent's tools",
@@ -29,7 +29,9 @@ const REFUSED: Readonly<Record<string, { message: string; hint: string }>> = {
     hint: "give the agent tools with --mcp FILE",
   },
 };
-export const NO_COMMAND = {
+/** How the name of such an agent begins; its command line is the rest. */
+const ACP = "acp:";
+const NO_COMMAND = {
   message: "--agent acp needs the command of an agent that speaks the Agent Client Protocol",
   hint: "--agent 'acp:gemini --acp'",
 };
@@ -48,7 +50,7 @@ function word(flag: string, value: Value | undefined): string | undefined {
 }
 
 /** Throws UsageError for what cannot be asked of an ACP agent. */
-export function acpOptions(options: AgentSpec["options"]): AcpOptions {
+export function acpOptions({ name: agent, options }: Pick<AgentSpec, "name" | "options">): AcpOptions {
   for (const name of Object.keys(options)) {
     const refused = REFUSED[name];
     if (refused !== undefined) throw new UsageError(refused.message, { hint: refused.hint });
@@ -59,7 +61,7 @@ export function acpOptions(options: AgentSpec["options"]): AcpOptions {
   if (maxTurns !== undefined && !(typeof maxTurns === "number" && Number.isInteger(maxTurns) && maxTurns > 0)) {
     throw new UsageError(`--agent-max-turns is ${JSON.stringify(maxTurns)}`, { hint: "a whole number above 0" });
   }
-  const [named, ...rest] = wordsOf(word("--agent acp", options["command"]) ?? "");
+  const [named, ...rest] = agent.startsWith(ACP) ? wordsOf(agent.slice(ACP.length)) : [];
   const program = word("--agent-bin", options["bin"]) ?? named;
   if (program === undefined || named === undefined) throw new UsageError(NO_COMMAND.message, { hint: NO_COMMAND.hint });
   return {
@@ -72,7 +74,8 @@ export function acpOptions(options: AgentSpec["options"]): AcpOptions {
 }
 
 /** Of a session that only answers: the program and how hard it thinks; nobody's servers, and no mode that may do more. */
-export function answerOptions({ command, bin, extra, effort }: AgentSpec["options"]): AcpOptions {
-  const kept = Object.entries({ command, bin, extra, effort }).filter(([, value]) => value !== undefined);
-  return acpOptions(Object.fromEntries(kept) as AgentSpec["options"]);
+export function answerOptions({ name, options }: Pick<AgentSpec, "name" | "options">): AcpOptions {
+  const { bin, extra, effort } = options;
+  const kept = Object.entries({ bin, extra, effort }).filter(([, value]) => value !== undefined);
+  return acpOptions({ name, options: Object.fromEntries(kept) as AgentSpec["options"] });
 }

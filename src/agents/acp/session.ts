@@ -47,7 +47,7 @@ export function acpSession(request: OpenRequest): AgentSession {
   let costSoFar: number | undefined;
   let closed = false;
 
-  const options = (): AcpOptions => (answer === undefined ? acpOptions(agent.options) : answerOptions(agent.options));
+  const options = (): AcpOptions => (answer === undefined ? acpOptions(agent) : answerOptions(agent));
 
   async function steer(text: string): Promise<boolean> {
     if (current === undefined || !current.canSteer) return false;

@@ -5,10 +5,13 @@ import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 export const AGENT_SETTINGS = {
   agent: of({
-    schema: choice(["claude", "codex"]),
+    schema: z.union(
+      [choice(["claude", "codex"]), text.regex(/^acp:\s*\S/)],
+      "must be one of: claude, codex, acp:COMMAND",
+    ),
     argument: "NAME",
     group: "agent",
-    about: "who works: claude or codex",
+    about: "who works: claude, codex, or any ACP agent as acp:COMMAND",
   }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
