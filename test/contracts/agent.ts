@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Usage } from "../../src/events.ts";
 import type { Agent, AgentEvent, Gap, OpenRequest } from "../../src/ports.ts";
 import { taggedProcesses } from "../support/processes.ts";
@@ -38,11 +38,24 @@ export interface AgentSubject {
 const RUN_TAG = "PAWL_RUN";
 const TOKEN_FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-export function agentContract(name: string, gaps: readonly Gap[], subject: () => AgentSubject): void {
+interface ContractOptions {
+  /** Titles of the part that is run, where another agent of the same adapter runs all. */
+  only?: RegExp;
+}
+
+export function agentContract(
+  name: string,
+  gaps: readonly Gap[],
+  subject: () => AgentSubject,
+  { only = /(?:)/ }: ContractOptions = {},
+): void {
+  const it = (title: string, body: () => Promise<void>): void => {
+    if (only.test(title)) test(title, body);
+  };
   const needs: Needs = (cannot, title, body) => {
     const gap = gaps.find((one) => one.cannot === cannot);
     if (gap === undefined) it(title, body);
-    else it.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
+    else if (only.test(title)) test.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
   function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}): AgentWorld {

@@ -9,7 +9,7 @@ import { crash as crashOf, exec, patch } from "./codex.ts";
 const require = createRequire(import.meta.url);
 
 /** The program of a package beside pawl, run by the Node that runs the tests. */
-export function packageProgram(name: string): string {
+function packageProgram(name: string): string {
   const file = require.resolve(`${name}/package.json`);
   const { bin } = JSON.parse(readFileSync(file, "utf8")) as { bin: Record<string, string> };
   return join(dirname(file), Object.values(bin)[0] ?? "");

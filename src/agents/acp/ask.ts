@@ -10,7 +10,7 @@ import { listAt, textAt, type Json } from "./json.ts";
 import { TURN_OVER, type Waiting } from "./waiting.ts";
 
 const POLICY = "Not allowed: pawl's policy denies what needs a permission, and nobody is asked. Find another way.";
-const CANCELLED: Json = { outcome: { outcome: "cancelled" } };
+export const CANCELLED: Json = { outcome: { outcome: "cancelled" } };
 
 export interface Asks {
   /** `tool`: the call as it is known so far. */

@@ -141,7 +141,7 @@ interface Peer {
     request(method: string, params: Json): Promise<unknown>;
     notify(method: string, params: Json): Promise<void>;
   };
-  close(): void;
+  close: () => void;
 }
 
 function connect(sdk: Sdk, { stream, side }: { stream: Stream; side: ClientSide }): Peer {
@@ -192,5 +192,5 @@ function messages(process: Piped, onUpdate: (params: Json) => void): { pair: Str
       if (process.stdin.writable) process.stdin.write(`${JSON.stringify(message)}\n`);
     },
   });
-  return { pair: { readable, writable } as Stream, dropped: () => reader.dropped() };
+  return { pair: { readable, writable }, dropped: () => reader.dropped() };
 }

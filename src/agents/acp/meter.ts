@@ -17,6 +17,8 @@ const sumOf = (tokens: Tokens): number => FIELDS.reduce((sum, field) => sum + to
 export interface Meter {
   /** A request has left. */
   request(): void;
+  /** A model has answered one; what it cost may be told later. */
+  reply(): void;
   /** More of one response's usage: the difference to what was told of it before. `first`: nothing was. */
   spent(model: string, more: Tokens & { first: boolean }): void;
   tool(id: string, name: string): void;
@@ -30,10 +32,17 @@ export interface Meter {
 
 type Price = typeof priceOf;
 
-export function meter({ price = priceOf }: { price?: Price } = {}): Meter {
+interface About {
+  /** Every request passes here: what was not answered cost nothing. */
+  isSeen: boolean;
+  price?: Price;
+}
+
+export function meter({ isSeen, price = priceOf }: About): Meter {
   const models = new Map<string, Tokens & { requests: number }>();
   const tools = new Map<string, string>();
   let requests = 0;
+  let replies = 0;
   let told: { model: string | undefined; tokens: Tokens } | undefined;
   let toldUsd: number | undefined;
 
@@ -55,13 +64,13 @@ export function meter({ price = priceOf }: { price?: Price } = {}): Meter {
   const usd = (): number | null => {
     if (models.size > 0) return listed();
     if (toldUsd !== undefined) return toldUsd;
-    // Nothing is known of it: it may have cost something.
-    if (told === undefined) return null;
+    if (told === undefined) return isSeen && replies === 0 ? 0 : null;
     return told.model === undefined ? null : price(told.model, { ...told.tokens, requests: Math.max(1, requests) });
   };
 
   return {
     request: () => void (requests += 1),
+    reply: () => void (replies += 1),
     spent(model, { first, ...more }) {
       const before = models.get(model) ?? { ...NO_TOKENS, requests: 0 };
       const after = { ...before, requests: before.requests + (first ? 1 : 0) };

@@ -79,7 +79,7 @@ export function modelWay({ lane, sockets, environment }: Request): ModelWay {
       upstream: led.upstream,
       paths: ["/"],
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
-      headers: led.headers,
+      headers: (sent, token) => led.headers(sent, token),
       beforeForward: (request: HeldRequest) => watch.mayLeave(request),
       watch: (request: HeldRequest) => watch.leaves(request),
       onFailure(error) {

@@ -26,6 +26,8 @@ export interface TurnReader {
   take(update: Json): AgentEvent[];
   /** The model has begun to answer a request. */
   answering(): AgentEvent[];
+  /** What the turn cost so far, also for the record. */
+  usage(): AgentEvent;
   /** What was told in parts is complete. */
   flush(): AgentEvent[];
   /** As far as it was told. */
@@ -144,6 +146,7 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
   return {
     view,
     answering,
+    usage: usageEvent,
     take(update) {
       switch (update["sessionUpdate"]) {
         case "agent_message_chunk":

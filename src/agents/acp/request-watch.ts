@@ -1,5 +1,6 @@
 /** What is known of the requests to a model: how many, what they cost, what was said in them, what was refused. */
 import type { HeldRequest, RequestWatcher } from "../../platform/gateway.ts";
+import { listAt, objectAt, parsed, textAt } from "./json.ts";
 import { NO_TOKENS, type Meter, type Tokens } from "./meter.ts";
 import { refusalOf, type Said } from "./refusal.ts";
 import { usageStream } from "./usage-stream.ts";
@@ -9,8 +10,6 @@ const FIRST_REFUSAL = 400;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Requests that ask a model nothing. */
 const FREE_PATH = /count_?tokens|embed/i;
-/** What an agent's own loop sends; titles and suggestions are asked for without tools, and may have another model. */
-const WITH_TOOLS = /"tools":\s*\[\s*\{/;
 
 /** What a turn hears of its model, in the order in which it happened. */
 export type ModelNews =
@@ -75,9 +74,9 @@ export function requestWatch(): RequestWatch {
 
   function watcherOf(request: HeldRequest): RequestWatcher {
     const heard = heardIn(request);
-    const hasTools = WITH_TOOLS.test(request.body.toString("latin1"));
+    const { hasTools, hasForm } = shapeOf(request.body);
     toolsSeen ||= hasTools;
-    const isMain = hasTools || !toolsSeen;
+    const isMain = hasTools || (!toolsSeen && !hasForm);
     const refuse = (now: Said): void => (isMain ? refused(now) : undefined);
     let told: Tokens | undefined;
     let passes: { take(chunk: Buffer): void; end(): void } | undefined;
@@ -94,6 +93,7 @@ export function requestWatch(): RequestWatch {
           passes = bodyOf((body) => refuse(refusalOf({ status, headers, body })));
           return;
         }
+        count((meter) => meter.reply());
         if (isMain) said = undefined;
         if (isMain) answered += 1;
         for (const directive of heard) expected.delete(directive);
@@ -199,6 +199,17 @@ function minus(a: Tokens, b: Tokens): Tokens {
     outputTokens: a.outputTokens - b.outputTokens,
     cacheReadTokens: a.cacheReadTokens - b.cacheReadTokens,
     cacheWriteTokens: a.cacheWriteTokens - b.cacheWriteTokens,
+  };
+}
+
+/** An agent's own loop offers tools; titles and suggestions are asked for without, often in a form, and of any model. */
+function shapeOf(body: Buffer): { hasTools: boolean; hasForm: boolean } {
+  const asked = parsed(body.toString("utf8")) ?? {};
+  const forms = [objectAt(asked, "text"), objectAt(asked, "output_config")].map((one) => objectAt(one, "format"));
+  const form = [...forms, objectAt(asked, "response_format"), objectAt(asked, "output_format")];
+  return {
+    hasTools: listAt(asked, "tools").length > 0,
+    hasForm: form.some((one) => textAt(one, "type") === "json_schema"),
   };
 }
 

@@ -6,7 +6,7 @@ import { UsageError } from "../../errors.ts";
 import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import { brief } from "../outcome.ts";
-import { asks as newAsks } from "./ask.ts";
+import { asks as newAsks, CANCELLED } from "./ask.ts";
 import { AgentError } from "./connection.ts";
 import { objectAt, textAt, type Json } from "./json.ts";
 import { launch, type Launched } from "./launch.ts";
@@ -71,8 +71,10 @@ export function acpSession(request: OpenRequest): AgentSession {
   });
   const side = {
     permission(asked: Json): Promise<Json> {
+      // Work between turns would change files that no iteration owns.
+      if (running === undefined) return Promise.resolve(CANCELLED);
       const call = objectAt(asked, "toolCall");
-      return asks.permission(asked, merged(running?.reader.tool(textAt(call, "toolCallId")) ?? {}, call));
+      return asks.permission(asked, merged(running.reader.tool(textAt(call, "toolCallId")), call));
     },
     form: (asked: Json): Promise<Json> => asks.form(asked),
   };
@@ -120,7 +122,7 @@ export function acpSession(request: OpenRequest): AgentSession {
         told.add(text);
       }
       yield { type: "session-opened", ref: session.ref, model: currentModel(launched) ?? model ?? null };
-      const spent = meter();
+      const spent = meter({ isSeen: way.isSeen });
       const record = recordTurn({ home: request.home, session }, uuid);
       const reader = turnReader({ uuid, meter: spent, record, isSeen: way.isSeen });
       running = { reader, signal };

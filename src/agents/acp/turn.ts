@@ -79,7 +79,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { launched, waiting, reader, meter, limits, signal } = watched;
+  const { launched, waiting, reader, limits, signal } = watched;
   const { connection, id: sessionId } = launched;
   const startedAt = performance.now();
   let lastSeenAt = startedAt;
@@ -123,7 +123,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         break;
       case "metered":
         lastSeenAt = performance.now();
-        yield { type: "usage", usage: meter.usage() };
+        yield reader.usage();
         break;
       case "said-no": {
         refusals += 1;
@@ -145,8 +145,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         return true;
       }
       case "error": {
-        const { refusal } = watched.way;
-        const isRefusal = refusal() !== undefined;
+        const isRefusal = watched.way.refusal() !== undefined;
         yield* end(watched, wake, stopping);
         return isRefusal;
       }

@@ -19,9 +19,9 @@ export interface UsageStream {
 
 interface Heard {
   /** Of this response so far, cumulative. */
-  onUsage(model: string, tokens: Tokens): void;
+  onUsage: (model: string, tokens: Tokens) => void;
   /** The model broke off an answer that had begun. */
-  onRefusal(said: Said): void;
+  onRefusal: (said: Said) => void;
 }
 
 export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRefusal }: Heard): UsageStream {
