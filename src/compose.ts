@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { isAcp } from "./agent-entry.ts";
 import { UsageError } from "./errors.ts";
 import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
@@ -222,7 +223,7 @@ export async function runFence({ run, env, state, start }: Begun): Promise<RunFe
     runDir: runDir(state.dir, run),
     agentHome: home,
     checkHome: join(runDir(state.dir, run), "check-home"),
-    programs: (await Promise.all(agentSpecs(spec).map(agentFolders))).flat(),
+    programs: (await Promise.all(agentSpecs(spec).map((agent) => agentFolders(agent, env)))).flat(),
     environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
     onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
   });
@@ -289,13 +290,21 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     const { codex } = await import("./agents/codex.ts");
     return { codex: codex({ userEnvironment: env }) };
   }
+  if (isAcp(name)) {
+    const { acp } = await import("./agents/acp.ts");
+    return { [name]: acp({ name }) };
+  }
   throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude or codex; a program's own agent is passed by that program",
+    hint: "--agent claude, codex or acp:COMMAND; a program's own agent is passed by that program",
   });
 }
 
 /** Folders that the agent's program needs to read. */
-async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+async function agentFolders({ name, options }: RunSpec["agent"], env: Environment): Promise<string[]> {
+  if (isAcp(name)) {
+    const { agentFolders: ofAcp } = await import("./agents/acp/check.ts");
+    return ofAcp({ name, options }, env);
+  }
   if (name === "codex") {
     const { codexFolders } = await import("./agents/codex/program.ts");
     return codexFolders(options);
@@ -313,7 +322,7 @@ export function warmAgent(name: string): void {
 
 /** Each that may take a turn, before anything is spent. `own`: the program's, which it answers for itself. */
 export async function checkAgents(
-  spec: Pick<RunSpec, "agent" | "mix" | "review" | "workspace" | "fence">,
+  spec: Pick<RunSpec, "agent" | "mix" | "review" | "workspace" | "fence" | "environment">,
   { env, own }: { env: Environment; own: readonly string[] },
 ): Promise<void> {
   for (const agent of agentSpecs(spec)) {
@@ -329,12 +338,19 @@ export async function checkAgents(
 const WITH_NATIVE_GOAL: ReadonlySet<string> = new Set();
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
-async function checkAgent(spec: Pick<RunSpec, "agent" | "workspace" | "fence">, env: Environment): Promise<void> {
+async function checkAgent(
+  spec: Pick<RunSpec, "agent" | "workspace" | "fence" | "environment">,
+  env: Environment,
+): Promise<void> {
   const { agent, workspace, fence } = spec;
   const { name, options, ask } = agent;
   if (name === "codex") {
     const { checkCodex } = await import("./agents/codex/check.ts");
     return checkCodex(spec, env);
+  }
+  if (isAcp(name)) {
+    const { checkAcp } = await import("./agents/acp/check.ts");
+    return await checkAcp(spec, env);
   }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =

@@ -1,5 +1,5 @@
 /** From settings to the agents of a run: who works, who stands in, who reviews. */
-import { AGENT_NAMES, entryName, readEntry, readModelOrEntry } from "../agent-entry.ts";
+import { AGENT_NAMES, entryName, isKnown, readEntry, readModelOrEntry } from "../agent-entry.ts";
 import type { Resolved } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import type { AgentEntry, RunSpec } from "../spec.ts";
@@ -15,19 +15,18 @@ interface Known {
 type Mix = Pick<RunSpec, "mix" | "review" | "prices"> & { own: AgentEntry };
 
 export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Partial<Resolved>, known: Known): Mix {
-  const names = [...AGENT_NAMES, ...known.agents];
   const entry = (name: SettingName, text: string): AgentEntry => {
     const read = readEntry(text);
-    if (read !== undefined && names.includes(read.agent)) return read;
+    if (read !== undefined && isKnown(read.agent, known.agents)) return read;
     throw new UsageError(`--${name} names an agent that there is not: ${JSON.stringify(text)}`, {
-      hint: `AGENT or AGENT:MODEL, with one of: ${names.join(", ")}`,
+      hint: `AGENT or AGENT:MODEL, with one of: ${[...AGENT_NAMES, ...known.agents, "acp:COMMAND"].join(", ")}`,
     });
   };
   const rotate = (s.rotate ?? []).map((text) => entry("rotate", text));
   if (rotate.length > 0) refuseOther(origins);
   const own = rotate[0] ?? (known.agent === undefined ? ownEntry(s) : { agent: known.agent, ...modelIn(s) });
   const fallback = (s.fallback ?? []).map((text) => entry("fallback", text));
-  const escalate = (s.escalate ?? []).map((text) => readModelOrEntry(text, { agent: own.agent, known: names }));
+  const escalate = (s.escalate ?? []).map((text) => readModelOrEntry(text, { agent: own.agent, own: known.agents }));
   if (escalate.length > 0 && s["fallback-model"] !== undefined)
     throw new UsageError("--escalate contradicts --fallback-model: both say who goes on when the work is stuck", {
       hint: `--escalate ${s["fallback-model"]},${escalate.map(entryName).join(",")}`,

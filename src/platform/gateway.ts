@@ -42,6 +42,14 @@ export interface GatewayAnswer {
   readonly body: string;
 }
 
+/** Told of one request that has left, and of its answer as it passes. */
+export interface RequestWatcher {
+  answer(head: { status: number; headers: IncomingHttpHeaders }): void;
+  data(chunk: Buffer): void;
+  /** Exactly once. `whole`: the answer came to its end. */
+  end(whole: boolean): void;
+}
+
 export interface GatewayOptions {
   /** Base URL of the model; its path is put before every request's. */
   upstream: string;
@@ -59,6 +67,8 @@ export interface GatewayOptions {
   onAnswer?: (answer: GatewayAnswer) => void;
   /** Proxy variables; by default none is used. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** The request leaves now; undefined: nobody wants to know what becomes of it. */
+  watch?: (request: HeldRequest) => RequestWatcher | undefined;
 }
 
 export interface Gateway {
@@ -135,19 +145,22 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
     // It could not tell; the model's answer matters more.
   }
   if (signal.aborted) return;
+  const watcher = context.watch?.({ method, path: asked.pathname, headers, body, signal });
   const sent = endToEnd(context.headers(headers, context.token));
   const path = asked.pathname + asked.search;
   let answer: IncomingMessage;
   try {
     answer = await context.model.send({ method, path, headers: sent, body, signal });
   } catch (error) {
+    watcher?.end(false);
     if (!signal.aborted) context.onFailure(error as Error);
     // As if the model itself were not there: the agent's own retries decide.
     request.socket.resetAndDestroy();
     return;
   }
   tellOf(answer, { path: asked.pathname, onAnswer: context.onAnswer });
-  relay(answer, response, context);
+  watcher?.answer({ status: answer.statusCode ?? 0, headers: answer.headers });
+  relay(answer, response, { ...context, watcher });
 }
 
 function tellOf(
@@ -167,11 +180,18 @@ function tellOf(
 }
 
 /** A cut stream stays a cut stream: the connection is broken, never ended in order. */
-function relay(answer: IncomingMessage, response: ServerResponse, context: Context): void {
+function relay(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  context: Context & { watcher: RequestWatcher | undefined },
+): void {
+  const { watcher } = context;
+  if (watcher !== undefined) answer.on("data", (chunk: Buffer) => watcher.data(chunk));
   response.sendDate = false;
   response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
   response.flushHeaders();
   pipeline(answer, response, (error) => {
+    watcher?.end(answer.complete);
     // The other kind of error is the agent that has gone.
     if (error instanceof Error && !answer.complete && error.code === "ECONNRESET") context.onFailure(error);
   });

@@ -91,7 +91,9 @@ export function askingContract({ needs, world, heard }: Part): void {
       ...answering(session, { is: "text", text: "neither: green" }, LONGER_MS),
     });
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Painted." });
-    expect(askedIn(events)).toMatchObject([{ kind: "question", options: ["red", "blue"] }]);
+    // Some programs offer more than the model did.
+    const options = expect.arrayContaining(["red", "blue"]) as string[];
+    expect(askedIn(events)).toMatchObject([{ kind: "question", options }]);
     expect(askedIn(events)[0]?.text).toContain("Red or blue?");
     expect(heard()).toContain("neither: green");
   });

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Usage } from "../../src/events.ts";
 import type { Agent, AgentEvent, Gap, OpenRequest } from "../../src/ports.ts";
 import { taggedProcesses } from "../support/processes.ts";
@@ -21,6 +21,8 @@ export interface AgentSubject extends FaultySubject {
   /** Prompt that leads to the behaviour. */
   prompt(behaviour: Behaviour): string;
   environment: Record<string, string>;
+  /** Of the agent, as in a spec. */
+  options?: OpenRequest["agent"]["options"];
   /** Prompts that the model saw in the last request, in order; for what a session remembers. */
   remembered(): readonly string[];
   /** Everything that the model was told in the last request, results of tools included. */
@@ -37,15 +39,28 @@ export interface AgentSubject extends FaultySubject {
 const RUN_TAG = "PAWL_RUN";
 const TOKEN_FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-export function agentContract(name: string, gaps: readonly Gap[], subject: () => AgentSubject): void {
+interface ContractOptions {
+  /** Titles of the part that is run, where another agent of the same adapter runs all. */
+  only?: RegExp;
+}
+
+export function agentContract(
+  name: string,
+  gaps: readonly Gap[],
+  subject: () => AgentSubject,
+  { only = /(?:)/ }: ContractOptions = {},
+): void {
+  const it = (title: string, body: () => Promise<void>): void => {
+    if (only.test(title)) test(title, body);
+  };
   const needs: Needs = (cannot, title, body) => {
     const gap = gaps.find((one) => one.cannot === cannot);
     if (gap === undefined) it(title, body);
-    else it.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
+    else if (only.test(title)) test.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
   function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}, other?: Agent): AgentWorld {
-    const { prompt, environment, models, ...rest } = subject();
+    const { prompt, environment, models, options = {}, ...rest } = subject();
     const agent = other ?? rest.agent;
     const root = tempDir("agent");
     const workspace = join(root, "workspace");
@@ -57,7 +72,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
       workspace,
       home: join(root, "home"),
       session,
-      agent: { ...plainAgent, name: agent.name, ...LIMITS, ask: { ...plainAgent.ask, ...ask } },
+      agent: { ...plainAgent, name: agent.name, ...LIMITS, options, ask: { ...plainAgent.ask, ...ask } },
       model: models.first,
       instructions: "",
       environment: { ...environment, [RUN_TAG]: run },

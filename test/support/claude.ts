@@ -44,7 +44,7 @@ export async function startScriptedModel(options: { apiKey?: string } = {}): Pro
     const prompts = promptsIn(request);
     const prompt = prompts.at(-1) ?? "";
     const steps = stepsOf(prompt);
-    const step = prompt === "" ? 0 : stepsSince(request, prompt);
+    const step = prompt === "" ? 0 : stepsSince(request, prompt) + deniedSteps(request);
     const words = request.turns.flatMap((turn) => [...turn.texts, ...turn.toolResults]).join("\n");
     const { model, system, tools } = request;
     seen.push({ model, prompts, words, system, tools: [...tools.keys()], step });
@@ -59,6 +59,12 @@ function promptsIn(request: StandinRequest): string[] {
     .filter((turn) => turn.role === "user")
     .flatMap((turn) => wordsOf(turn).split("\n"))
     .filter((line) => line.startsWith(MARK));
+}
+
+/** A call that was denied is a step, though some agent programs call it aborted and wait for words. */
+function deniedSteps({ turns }: StandinRequest): number {
+  const isAborted = turns.some(({ toolResults }) => toolResults.some((result) => result.includes("aborted by user")));
+  return isAborted ? turns.filter((turn) => wordsOf(turn).includes("Not allowed")).length : 0;
 }
 
 function stepsOf(prompt: string): Step[] {

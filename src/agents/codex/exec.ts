@@ -2,11 +2,11 @@
  * Codex without its app-server: one `codex exec --json` per turn, told in the app-server's words so that everything
  * else stays the same. For a program whose app-server does not start; nothing can be said into a turn.
  */
-import { lines } from "./lines.ts";
+import { lines } from "../lines.ts";
 import type { Live } from "./live.ts";
-import type { CodexProcess } from "./process.ts";
-import { isObject, textAt, type Json } from "./protocol.ts";
-import { wakes } from "./wakes.ts";
+import type { Piped } from "../piped.ts";
+import { isObject, textAt, type CodexWake, type Json } from "./protocol.ts";
+import { wakes } from "../wakes.ts";
 
 /** How long the stream may still deliver after the process has exited. */
 const EXIT_DRAIN_MS = 300;
@@ -21,13 +21,13 @@ const TYPES: Readonly<Record<string, string>> = {
 
 interface About {
   /** Starts the program for one turn; the prompt goes to its standard input. */
-  start: (turn: Json) => Promise<CodexProcess>;
+  start: (turn: Json) => Promise<Piped>;
   onThread: (thread: string) => void;
 }
 
 export function execLive({ start, onThread }: About): Live {
-  const inbox = wakes();
-  let current: CodexProcess | undefined;
+  const inbox = wakes<CodexWake>();
+  let current: Piped | undefined;
   let ended = false;
 
   const note = (method: string, params: Json): void => inbox.put({ is: "note", method, params });

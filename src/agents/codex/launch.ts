@@ -13,7 +13,7 @@ import { live, type Live } from "./live.ts";
 import { readMcpServers } from "./mcp.ts";
 import type { ModelWay, Reached } from "./model-way.ts";
 import type { CodexOptions } from "./options.ts";
-import { startCodex, type CodexProcess } from "./process.ts";
+import { startPiped, type Piped } from "../piped.ts";
 import { codexAvailable } from "./program.ts";
 import { isObject, textAt, type Json } from "./protocol.ts";
 import { rolloutOf } from "./rollout.ts";
@@ -45,10 +45,10 @@ export async function launch(wanted: Wanted): Promise<Launched> {
   const program = codexAvailable({ bin: options.bin }, request.environment);
   const reached = await way.reached();
   writeConfig(wanted, reached);
-  const run = (...words: string[]): CodexProcess => {
+  const run = (...words: string[]): Piped => {
     const [command = program, ...args] = [...reached.before, program, ...words];
     const { workspace: cwd, confine } = request;
-    return startCodex({ command, args, cwd, env: environmentOf(request), confine });
+    return startPiped({ command, args, cwd, env: environmentOf(request), confine });
   };
   if (options.exec) return perTurn(wanted, run);
   const started = live(run("app-server", ...options.extra), onUnheard);
@@ -61,7 +61,7 @@ export async function launch(wanted: Wanted): Promise<Launched> {
 }
 
 /** Its thread is known once the first turn has begun. */
-function perTurn({ request, session, options }: Wanted, run: (...words: string[]) => CodexProcess): Launched {
+function perTurn({ request, session, options }: Wanted, run: (...words: string[]) => Piped): Launched {
   const { home, answer } = request;
   const schema = join(codexHome(home), "answer.json");
   if (answer !== undefined) writeDurably(schema, JSON.stringify(answer));

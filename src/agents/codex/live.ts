@@ -2,10 +2,10 @@
  * A running app-server and the conversation of messages with it. What it says is queued for one reader and the stream
  * is held when the reader is slow; between turns nobody reads, and what is said then is dropped.
  */
-import { lines } from "./lines.ts";
-import type { CodexProcess } from "./process.ts";
-import { isObject, textAt, type Json, type RequestId } from "./protocol.ts";
-import { wakes, type Wake } from "./wakes.ts";
+import { lines } from "../lines.ts";
+import type { Piped } from "../piped.ts";
+import { isObject, textAt, type CodexWake, type Json, type RequestId } from "./protocol.ts";
+import { wakes, type Wake } from "../wakes.ts";
 
 /** How long the stream may still deliver after the process has exited: a child may hold the output open. */
 const EXIT_DRAIN_MS = 300;
@@ -28,7 +28,7 @@ export interface Live {
   /** Like `request`, but the answer comes through `next`. */
   ask(method: string, params: Json): void;
   /** The next thing that happens, at the latest at `deadline` (monotonic ms). */
-  next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake>;
+  next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake<CodexWake>>;
   /** Ends a `next` that waits, as a timer would. */
   nudge(): void;
   limits(): string[];
@@ -37,17 +37,17 @@ export interface Live {
 }
 
 /** `onUnheard`: what it says while nobody listens. */
-export function live(process: CodexProcess, onUnheard: (method: string, params: Json) => void = () => undefined): Live {
+export function live(process: Piped, onUnheard: (method: string, params: Json) => void = () => undefined): Live {
   const waiting = new Map<RequestId, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
   let sent = 0;
   let listening = false;
   let exited = false;
-  const inbox = wakes((length) => {
+  const inbox = wakes<CodexWake>((length) => {
     if (length > QUEUE_HIGH) process.stdout.pause();
     else if (length < QUEUE_LOW && process.stdout.isPaused()) process.stdout.resume();
   });
 
-  const put = (item: Wake): void => {
+  const put = (item: CodexWake): void => {
     if (listening) inbox.put(item);
   };
   const over = (why: string): void => {

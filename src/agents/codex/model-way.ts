@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { UsageError } from "../../errors.ts";
 import type { Gateway, GatewayAnswer } from "../../platform/gateway.ts";
 import { programAt } from "../../platform/fence.ts";
-import { relayWords } from "../../platform/fence/bwrap.ts";
+import { relayWords } from "../../platform/fence/relay.ts";
 import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
@@ -106,7 +106,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
       if (sockets === undefined) return { baseUrl: url, before: [] };
       const socat = programAt("socat");
       if (socat === undefined) throw new UsageError(NO_RELAY.message, { hint: NO_RELAY.hint });
-      const relay = { socat, port, socket: join(sockets.at, name), hostPorts: [] };
+      const relay = { socat, perl: programAt("perl"), port, socket: join(sockets.at, name), hostPorts: [] };
       return { baseUrl: `http://127.0.0.1:${port}/${token}`, before: relayWords(relay) };
     },
     begin(about) {

@@ -9,6 +9,13 @@ export type Incoming =
   /** It waits for an answer. */
   | { is: "asked"; id: RequestId; method: string; params: Json };
 
+/** What a turn of the app-server waits for. */
+export type CodexWake =
+  | Incoming
+  /** A request of ours that the turn waits for was answered. */
+  | { is: "answered"; result: Json }
+  | { is: "refused"; message: string };
+
 export interface TurnError {
   message: string;
   /** A word, or an object with one key whose value may hold `httpStatusCode`. */

@@ -5,7 +5,7 @@
 import { closeSync, constants, createReadStream, fstatSync, lstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { codexHome } from "./home.ts";
-import { lines } from "./lines.ts";
+import { lines } from "../lines.ts";
 import { isObject, type Json } from "./protocol.ts";
 
 /** Read of one: a tool can make it as long as it likes. */

@@ -1,20 +1,22 @@
 /** Who works, with what, and what happens when it needs a person. */
 import { z } from "zod";
-import { AGENT_NAMES, readEntry } from "../../agent-entry.ts";
+import { AGENT_NAMES, isKnown, readEntry } from "../../agent-entry.ts";
 import { count, duration } from "../units.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
-/** By name, or `NAME:MODEL`. */
+/** By name, or `NAME:MODEL`; an ACP agent by its command. */
 const agent = z.union(
-  [
-    choice(AGENT_NAMES),
-    text.refine((given) => AGENT_NAMES.some((name) => readEntry(given)?.agent === name && given !== name)),
-  ],
-  `must be one of: ${AGENT_NAMES.join(", ")}`,
+  [choice(AGENT_NAMES), text.refine((given) => isKnown(readEntry(given)?.agent ?? ""))],
+  `must be one of: ${AGENT_NAMES.join(", ")}, acp:COMMAND`,
 );
 
 export const AGENT_SETTINGS = {
-  agent: of({ schema: agent, argument: "NAME", group: "agent", about: "who works: claude or codex, or NAME:MODEL" }),
+  agent: of({
+    schema: agent,
+    argument: "NAME",
+    group: "agent",
+    about: "who works: claude, codex, any ACP agent as acp:COMMAND; NAME:MODEL names its model too",
+  }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,

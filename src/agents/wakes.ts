@@ -1,38 +1,35 @@
-/** What a turn waits for: messages in order, the end of the program, an abort, a deadline. One reader at a time. */
-import type { Incoming, Json } from "./protocol.ts";
+/** What a turn waits for: what happens in order, the end of the program, an abort, a deadline. One reader at a time. */
 
 /** Longest that a timer of Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export type Wake =
-  | Incoming
-  /** A request of ours that the turn waits for was answered. */
-  | { is: "answered"; result: Json }
-  | { is: "refused"; message: string }
+/** `T`: what the agent's own stream can bring. */
+export type Wake<T> =
+  | T
   /** `why` is for people. */
   | { is: "ended"; why: string }
   | { is: "aborted" }
   | { is: "timer" };
 
-export interface Wakes {
-  put(wake: Wake): void;
+export interface Wakes<T> {
+  put(wake: Wake<T>): void;
   /** Nothing comes after what is waiting. */
   over(why: string): void;
   ended(): string | undefined;
   clear(): void;
   /** The next thing that happens, at the latest at `deadline` (monotonic ms). */
-  next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake>;
+  next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake<T>>;
   /** Ends a `next` that waits, as a timer would. */
   nudge(): void;
 }
 
 /** `onLength`: how many wait for the reader, after each change. */
-export function wakes(onLength: (waiting: number) => void = () => undefined): Wakes {
-  const queue: Wake[] = [];
+export function wakes<T>(onLength: (waiting: number) => void = () => undefined): Wakes<T> {
+  const queue: Wake<T>[] = [];
   let ended: string | undefined;
   let wake: (() => void) | undefined;
 
-  function shift(): Wake | undefined {
+  function shift(): Wake<T> | undefined {
     const first = queue.shift();
     onLength(queue.length);
     if (first !== undefined) return first;

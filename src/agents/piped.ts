@@ -1,9 +1,9 @@
-/** One Codex process: started by pawl in its own group, and ended with everything it started. */
+/** One process of an agent, spoken to over its standard streams: in its own group, ended with everything it started. */
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { PROCESS_TAG } from "../../platform/environment.ts";
-import { start, type Confine } from "../../platform/process.ts";
-import { endTree } from "../../platform/process-tree.ts";
+import { PROCESS_TAG } from "../platform/environment.ts";
+import { start, type Confine } from "../platform/process.ts";
+import { endTree } from "../platform/process-tree.ts";
 
 /** It ends its tools by itself when it is asked to. */
 const TERM_GRACE_MS = 700;
@@ -17,7 +17,7 @@ interface Wanted {
   confine: Confine | undefined;
 }
 
-export interface CodexProcess {
+export interface Piped {
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** Resolves with words when it has exited or could not be started. */
@@ -31,7 +31,7 @@ export interface CodexProcess {
 }
 
 /** Throws when it cannot be started at all. */
-export function startCodex({ command, args, cwd, env, confine }: Wanted): CodexProcess {
+export function startPiped({ command, args, cwd, env, confine }: Wanted): Piped {
   const tag = randomUUID();
   const { child, held } = start(command, args, {
     cwd,

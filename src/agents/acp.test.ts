@@ -1,0 +1,64 @@
+/** The contract of an agent, held by real ACP agents on the stand-in model. */
+import { afterAll, beforeAll } from "vitest";
+import { agentContract } from "../../test/contracts/agent.ts";
+import {
+  CLAUDE_ACP,
+  claudeDialect,
+  CODEX_ACP,
+  codexDialect,
+  PATH_WITH_NODE,
+  stepsFor,
+} from "../../test/support/acp.ts";
+import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import type { ScriptedModel } from "../../test/support/claude.ts";
+import { tempDir } from "../../test/support/temp.ts";
+import { acp, ACP_GAPS } from "./acp.ts";
+
+let model: ScriptedModel;
+let home: string;
+
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: "key" });
+  home = tempDir("home");
+});
+afterAll(() => model.standin.close());
+
+const common = () => ({
+  remembered: () => model.seen.at(-1)?.prompts ?? [],
+  heard: () => model.seen.at(-1)?.words ?? "",
+  lastModel: () => model.seen.at(-1)?.model,
+  requests: () => model.seen.length,
+});
+
+agentContract("codex-acp", ACP_GAPS, () => ({
+  ...common(),
+  agent: acp({ name: `acp:'${CODEX_ACP}'` }),
+  options: { permissions: "workspace-write" },
+  prompt: (behaviour) => promptFor(stepsFor(behaviour, codexDialect)),
+  environment: {
+    PATH: PATH_WITH_NODE,
+    HOME: home,
+    OPENAI_API_KEY: "key",
+    OPENAI_BASE_URL: `${model.standin.url}/v1`,
+    CODEX_CONFIG: JSON.stringify({ features: { default_mode_request_user_input: true } }),
+  },
+  models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+  writeTool: "edit",
+}));
+
+/** What depends on the agent behind the protocol: each start of this one takes seconds. */
+const DIFFERS =
+  /streams|aborted in the middle|dies|limited|middle of a turn|other session|said into|switch|why a person|which way/;
+
+agentContract(
+  "claude-agent-acp",
+  ACP_GAPS,
+  () => ({
+    ...common(),
+    agent: acp({ name: `acp:'${CLAUDE_ACP}'` }),
+    prompt: (behaviour) => promptFor(stepsFor(behaviour, claudeDialect)),
+    environment: { PATH: PATH_WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
+    models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
+  }),
+  { only: DIFFERS },
+);

@@ -1,0 +1,107 @@
+/** What a person reads of an agent's request. The agent wrote it, so nothing in it may move a terminal or hide. */
+import { isObject, listAt, objectAt, textAt, type Json } from "./json.ts";
+import { nameOf } from "./tools.ts";
+
+/** What is cut is said, so that nobody allows what they did not see. */
+const MAX_PERMISSION_CHARS = 1_000;
+const MAX_QUESTION_CHARS = 4_000;
+const MAX_OPTION_CHARS = 200;
+
+/** `tool`: the call as it is known so far. */
+export function permissionText(tool: Json): string {
+  const input = objectAt(tool, "rawInput");
+  const command = textAt(input, "command") || textAt(input, "cmd");
+  const title = textAt(tool, "title");
+  const what = command === "" ? [title, jsonOf(input)].filter((part) => part !== "").join(" ") : command;
+  return cut(oneLine(`${nameOf(tool)}: ${what}`), MAX_PERMISSION_CHARS);
+}
+
+const jsonOf = (input: Json): string => (Object.keys(input).length === 0 ? "" : JSON.stringify(input));
+
+export interface Choice {
+  /** Of the form's field that takes the answer. */
+  field: string;
+  /** Of the field beside it that takes an answer in other words, where one may leave the first one empty. */
+  other: string | undefined;
+  /** Several may be chosen. */
+  many: boolean;
+  text: string;
+  options: string[];
+  /** What the form wants for an option. */
+  values: string[];
+}
+
+/** The questions of a form; a field for an answer in other words belongs to the one before it. */
+export function choicesOf({ message, requestedSchema }: Json): Choice[] {
+  const schema = isObject(requestedSchema) ? requestedSchema : {};
+  const fields = Object.entries(objectAt(schema, "properties"));
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const choices: Choice[] = [];
+  for (const [field, about] of fields) {
+    if (!isObject(about)) continue;
+    const offered = optionsOf(about);
+    const before = choices.at(-1);
+    if (offered.length === 0 && before?.other === undefined && before !== undefined && field.startsWith(before.field)) {
+      if (!required.includes(before.field)) before.other = field;
+      continue;
+    }
+    const many = about["type"] === "array";
+    const said = [message, about["title"], about["description"]].filter(
+      (part) => typeof part === "string" && part !== "",
+    );
+    const question = [...new Set(said)].join(" · ");
+    const lines = offered.map(({ label, description }) =>
+      oneLine(description === "" ? label : `${label}: ${description}`),
+    );
+    const note = many ? " (several may be chosen, joined by commas)" : "";
+    choices.push({
+      field,
+      other: undefined,
+      many,
+      text: cut([`${oneLine(question)}${note}`, ...lines.map((line) => `- ${line}`)].join("\n"), MAX_QUESTION_CHARS),
+      options: offered.map(({ label }) => oneLine(label).slice(0, MAX_OPTION_CHARS)),
+      values: offered.map(({ value }) => value),
+    });
+  }
+  return choices;
+}
+
+function optionsOf(about: Json): { value: string; label: string; description: string }[] {
+  const items = objectAt(about, "items");
+  const titled = [...listAt(about, "oneOf"), ...listAt(items, "anyOf"), ...listAt(items, "oneOf")];
+  const plain = [about["enum"], items["enum"]].flatMap((list) => (Array.isArray(list) ? list : []));
+  return [
+    ...titled.map((one) => ({
+      value: textAt(one, "const"),
+      label: textAt(one, "title") || textAt(one, "const"),
+      description: textAt(one, "description"),
+    })),
+    ...plain.filter((one) => typeof one === "string").map((value) => ({ value, label: value, description: "" })),
+  ];
+}
+
+/** In the form that was asked for. */
+export function answersOf(choices: readonly Choice[], words: (at: number) => string | undefined): Json {
+  const content: Record<string, unknown> = {};
+  for (const [at, { field, other, many, options, values }] of choices.entries()) {
+    const said = words(at);
+    if (said === undefined) continue;
+    const picked = (many ? said.split(",") : [said]).map((one) => options.indexOf(one.trim()));
+    const chosen = picked.flatMap((index) => values[index] ?? []);
+    if (options.length > 0 && chosen.length === picked.length) content[field] = many ? chosen : chosen[0];
+    else content[options.length === 0 ? field : (other ?? field)] = said;
+  }
+  return content;
+}
+
+/** Control and invisible characters are written out. */
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
+}

@@ -1,0 +1,99 @@
+/**
+ * What an ACP agent asks while it works: may it use a tool, which way to go. Policy answers at once; with `ask` a person
+ * is asked. The protocol has no place for the reason of a refusal, so it is said into the turn where the agent can hear.
+ */
+import { resolve, sep } from "node:path";
+import type { Reply } from "../../ports.ts";
+import type { AskSpec } from "../../spec.ts";
+import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
+import { listAt, textAt, type Json } from "./json.ts";
+import { TURN_OVER, type Waiting } from "./waiting.ts";
+
+const POLICY = "Not allowed: pawl's policy denies what needs a permission, and nobody is asked. Find another way.";
+export const CANCELLED: Json = { outcome: { outcome: "cancelled" } };
+
+export interface Asks {
+  /** `tool`: the call as it is known so far. */
+  permission(request: Json, tool: Json): Promise<Json>;
+  form(request: Json): Promise<Json>;
+  /** Why something was denied, since the last time: for an agent that stops at a refusal to be told what to do instead. */
+  takeReasons(): string[];
+}
+
+interface About {
+  policy: AskSpec;
+  workspace: string;
+  /** Nothing is allowed: the session only answers. */
+  answersOnly: boolean;
+  waiting: Waiting;
+  /** Says it into the running turn, where the agent can hear. */
+  explain: (text: string) => void;
+}
+
+export function asks({ policy, workspace, answersOnly, waiting, explain }: About): Asks {
+  const reasons: string[] = [];
+
+  async function mayIt(tool: Json): Promise<Reply> {
+    if (answersOnly) return { is: "deny", reason: "This session has no tools: answer from what you were told." };
+    // Edits in the workspace are what a run is for, and every one can be undone.
+    if (policy.permissions === "allow" || isEditInside(tool, workspace)) return { is: "allow" };
+    const text = permissionText(tool);
+    if (policy.permissions === "ask")
+      return await waiting.wait({ kind: "permission", text, options: ["allow", "deny"] });
+    waiting.tell({ type: "notice", text: `denied by policy: ${text}` });
+    return { is: "deny", reason: POLICY };
+  }
+
+  return {
+    async permission(request, tool) {
+      const reply = await mayIt(tool);
+      if (reply === TURN_OVER) return CANCELLED;
+      const wanted = reply.is === "allow" ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
+      const offered = listAt(request, "options");
+      const [option] = wanted
+        .map((kind) => offered.find((one) => one["kind"] === kind))
+        .filter((one) => one !== undefined);
+      if (reply.is !== "allow") {
+        const why = whyNot(reply);
+        reasons.push(why);
+        // Once the refusal has left: what is said before it would be lost with the call.
+        setImmediate(() => explain(why));
+      }
+      if (option === undefined) return CANCELLED;
+      return { outcome: { outcome: "selected", optionId: textAt(option, "optionId") } };
+    },
+    takeReasons: () => reasons.splice(0),
+    async form(request) {
+      const choices = policy.questions === "ask" && !answersOnly ? choicesOf(request) : [];
+      if (choices.length === 0) return { action: "decline" };
+      const replies = await Promise.all(
+        choices.map(({ text, options }) => waiting.wait({ kind: "question", text, options })),
+      );
+      if (replies.every((reply) => reply.is === "deny"))
+        return { action: replies.some((reply) => reply === TURN_OVER) ? "cancel" : "decline" };
+      return { action: "accept", content: answersOf(choices, (at) => wordsOf(replies[at] ?? TURN_OVER)) };
+    },
+  };
+}
+
+function whyNot(reply: Exclude<Reply, { is: "allow" }>): string {
+  if (reply.is === "text") return `Not allowed. A person says: ${reply.text}`;
+  return reply.reason === POLICY ? POLICY : `Not allowed: ${reply.reason}`;
+}
+
+function wordsOf(reply: Reply): string | undefined {
+  switch (reply.is) {
+    case "text":
+      return reply.text;
+    case "allow":
+      return "Yes.";
+    case "deny":
+      return undefined;
+  }
+}
+
+function isEditInside(tool: Json, workspace: string): boolean {
+  const paths = listAt(tool, "locations").map((one) => textAt(one, "path"));
+  if (tool["kind"] !== "edit" || paths.length === 0) return false;
+  return paths.every((path) => path !== "" && resolve(workspace, path).startsWith(workspace + sep));
+}
