@@ -5,16 +5,19 @@ import { count, duration } from "../units.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 /** By name, or `NAME:MODEL`. */
-const agent = z.union(
-  [
-    choice(AGENT_NAMES),
-    text.refine((given) => AGENT_NAMES.some((name) => readEntry(given)?.agent === name && given !== name)),
-  ],
+const agent = text.refine(
+  (given) => AGENT_NAMES.some((name) => name === readEntry(given)?.agent),
   `must be one of: ${AGENT_NAMES.join(", ")}`,
 );
 
 export const AGENT_SETTINGS = {
-  agent: of({ schema: agent, argument: "NAME", group: "agent", about: "who works: claude, or claude:MODEL" }),
+  agent: of({
+    schema: agent,
+    argument: "NAME",
+    words: AGENT_NAMES,
+    group: "agent",
+    about: "who works: claude, or claude:MODEL",
+  }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,
