@@ -4,11 +4,14 @@
  */
 import { copyFileSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { agentHome } from "../platform/paths.ts";
-import { makePrivateDir } from "../platform/files.ts";
+import { AGENT_NAMES } from "../agent-entry.ts";
+import { checkAgents } from "../compose.ts";
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
+import { rosterOf } from "../loop/seats.ts";
 import { mainLane, MAIN_LANE, type RunState } from "../loop/state.ts";
+import { makePrivateDir } from "../platform/files.ts";
+import { agentHome } from "../platform/paths.ts";
 import type { Base } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
 import { branchSlug, freeBranchName } from "../workspace/branch.ts";
@@ -48,6 +51,12 @@ export async function forkRun(fork: Fork): Promise<Forked> {
     throw new UsageError(`the check ${custom.name} belongs to the program that started the run`, {
       hint: "start a new run with that program",
     });
+  const foreign = rosterOf(spec).find(({ agent }) => !AGENT_NAMES.some((known) => known === agent));
+  if (foreign !== undefined)
+    throw new UsageError(`the agent ${foreign.agent} belongs to the program that started the run`, {
+      hint: "start a new run with that program",
+    });
+  await checkAgents(spec, { env, own: [] });
   const { repository } = spec.workspace;
   const place = { repository, environment: env };
   const name = await freeBranchName(branchSlug(spec.goal), { ...place, prefix: "pawl/" });

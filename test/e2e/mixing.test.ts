@@ -176,7 +176,7 @@ describe.concurrent("several agents", () => {
   });
 });
 
-describe.concurrent("a program", () => {
+describe("a program", () => {
   it("has its own agent stand in for Claude Code while that is out of its limit", async ({ expect }) => {
     const place = await cliPlace({ login: "subscription", script: { steps: [{ ...USED_UP, resetInS: 3_600 }] } });
     const own = scripted(
@@ -203,7 +203,7 @@ describe.concurrent("a program", () => {
   });
 });
 
-describe.concurrent("pawl fork", () => {
+describe("pawl fork", () => {
   it("makes a new run from a snapshot, in the conversation as it was then; the old one is untouched", async ({
     expect,
   }) => {

@@ -5,8 +5,8 @@ import { count, duration } from "../units.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 /** By name, or `NAME:MODEL`; an ACP agent by its command. */
-const agent = z.union(
-  [choice(AGENT_NAMES), text.refine((given) => isKnown(readEntry(given)?.agent ?? ""))],
+const agent = text.refine(
+  (given) => isKnown(readEntry(given)?.agent ?? ""),
   `must be one of: ${AGENT_NAMES.join(", ")}, acp:COMMAND`,
 );
 
@@ -14,6 +14,7 @@ export const AGENT_SETTINGS = {
   agent: of({
     schema: agent,
     argument: "NAME",
+    words: AGENT_NAMES,
     group: "agent",
     about: "who works: claude, codex, any ACP agent as acp:COMMAND; NAME:MODEL names its model too",
   }),

@@ -113,6 +113,7 @@ function sayBytes(bytes: number): string {
 /** The words a flag takes, where they are fixed; else none. */
 export function choicesOf(flag: string): string[] {
   const name = SETTING_NAMES.find((one) => flagOf(one) === flag);
-  const schema = name === undefined ? undefined : SETTINGS[name].schema;
-  return schema instanceof z.ZodEnum ? schema.options.map(String) : [];
+  const setting: Setting | undefined = name === undefined ? undefined : SETTINGS[name];
+  if (setting?.schema instanceof z.ZodEnum) return setting.schema.options.map(String);
+  return [...(setting?.words ?? [])];
 }
