@@ -3,7 +3,7 @@
  * leaves there (settings, start-up files, caches) decides about a later check, whose own tree may be clean.
  */
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makePrivateDir } from "../platform/files.ts";
 import { removeAround } from "../workspace/dependencies.ts";
 
@@ -24,27 +24,49 @@ export interface Fresh {
   drop: () => void;
 }
 
+/** Not before the command that is being started has been. */
+const PREPARE_DELAY_MS = 2;
+
 export function openScratch(root: string): Scratch {
   // A killed driver leaves some.
   removeAround(Buffer.from(root), []);
   makePrivateDir(root);
   let n = 0;
+  let isOpen = true;
+  let next: Omit<Fresh, "drop"> | undefined;
   let removing: Promise<void> = Promise.resolve();
+  const make = (): Omit<Fresh, "drop"> => {
+    n += 1;
+    const at = (name: string): string => join(root, String(n), name);
+    const made = { home: at("home"), temporary: at("tmp"), layer: at("layer") };
+    for (const folder of Object.values(made)) makePrivateDir(folder);
+    return made;
+  };
+  /** While the command runs: the one after it need not wait. */
+  const prepare = (): void => {
+    if (!isOpen || next !== undefined) return;
+    try {
+      next = make();
+    } catch {
+      // A full disk, say; whoever needs one is told.
+    }
+  };
   return {
     root,
     fresh() {
-      n += 1;
-      const folder = join(root, String(n));
-      const [home, temporary, layer] = [join(folder, "home"), join(folder, "tmp"), join(folder, "layer")];
-      for (const made of [home, temporary, layer]) makePrivateDir(made);
+      const made = next ?? make();
+      next = undefined;
+      setTimeout(prepare, PREPARE_DELAY_MS).unref();
+      const folder = dirname(made.home);
       let isDropped = false;
       const drop = (): void => {
         if (!isDropped) removing = removing.then(() => removeFolder(folder));
         isDropped = true;
       };
-      return { home, temporary, layer, drop };
+      return { ...made, drop };
     },
     async close() {
+      isOpen = false;
       await removing;
       await removeFolder(root);
     },

@@ -41,13 +41,14 @@ export interface Answers {
 }
 
 const ANSWER_LIMIT_MS = 5_000;
-const POLL_MS = 0.2;
+const POLL_MS = 0.05;
 const MAX_ANSWER_BYTES = 512;
 const AGAIN = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * For the end of a keeper's Perl: reads questions, each word ended by a zero byte, until nobody asks any more. Layers
- * are named by descriptors, for no name can be read as an option then. Without syncing: it is all thrown away.
+ * are named by descriptors, for no name can be read as an option then. Without syncing: it is all thrown away. A layer
+ * is dropped by a child, because the kernel may take its time over it, and somebody may ask for the next one.
  */
 export const SERVE = `
 sub word { my $word = <STDIN>; exit 0 unless defined $word; chomp $word; return $word }
@@ -65,10 +66,15 @@ sub layer {
   return "ok\\n" if syscall(SYS_ACCESS, -100, $at, 2) >= 0;
   my $why = "read-only: $!\\n"; syscall(SYS_UMOUNT, $at, 2); return $why;
 }
+$SIG{CHLD} = "IGNORE";
 while (1) {
   my $what = word();
-  if ($what eq "layer") { syswrite $answers, layer() }
-  else { my $at = word(); syscall(SYS_UMOUNT, $at, 2); rmdir $at }
+  if ($what eq "layer") { syswrite $answers, layer(); next }
+  my $at = word();
+  my $child = fork;
+  next if $child;
+  syscall(SYS_UMOUNT, $at, 2); rmdir $at;
+  exit 0 if defined $child;
 }
 `;
 

@@ -54,8 +54,9 @@ const CALLS: Readonly<Record<string, Readonly<Record<Call, number>>>> = {
 };
 /**
  * Arguments: where words come from, limit on a file's bytes or -1, uid or -1, then three lists, each after its length:
- * descriptors to close, groups to enter, namespaces. The words, each ended by a zero byte: whether to enter the
- * namespaces, what standard output and error are, the number of variables, these, the command. A wrong list ends it.
+ * descriptors to close, groups to enter, namespaces. The words, each ended by a zero byte: how many follow, whether to
+ * enter the namespaces, what standard output and error are, the number of variables, these, the command. Fewer than
+ * there should be, or none, mean that pawl has died.
  */
 const SCRIPT = `
 my ($fd, $bytes, $uid) = splice @ARGV, 0, 3;
@@ -71,8 +72,9 @@ if ($bytes >= 0) {
 my @spaces = map { open my $space, "<", $_ or must(-1, $_); $space } @$spaces;
 open my $in, "<&=", $fd or must(-1, "words");
 my $all = do { local $/; <$in> };
-exit 125 if !defined $all || $all eq "";
-my @words = split /\\0/, $all, -1; pop @words;
+my @words = split /\\0/, $all // "", -1; pop @words;
+my $total = shift @words;
+exit 125 if !defined $total || $total != @words;
 my ($enter, $out, $err, $count) = splice @words, 0, 4;
 if ($out ne "") { open STDOUT, ">>", $out or must(-1, "output") }
 if ($err ne "") { open STDERR, ">>", $err or must(-1, "output") }
@@ -179,7 +181,7 @@ function readyOf(child: ChildProcess, { words: line, group }: { words: Socket; g
       // It is let go of once the process has opened what it was told to.
       line.once("close", () => outputs.close());
       line.resume();
-      line.end(said.map((word) => `${word}\0`).join(""));
+      line.end([said.length, ...said].map((word) => `${word}\0`).join(""));
       return child;
     },
   };
