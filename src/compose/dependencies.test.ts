@@ -269,6 +269,34 @@ it(
 
 describe("an agent that brings dependencies of its own", () => {
   const DEP = "node -p 'require(\"dep\")'; ls node_modules";
+  it(
+    "after changes that touch none, and once it has taken them back, is judged alike",
+    { timeout: LIMIT_MS },
+    async () => {
+      const at = await place(INSTALLED);
+      const said = async () => {
+        const { output, verdict } = await at.judge(DEP, { tree: await at.snapshot() });
+        const isolation = "evidence" in verdict ? verdict.evidence.isolation : verdict.is;
+        return [output, isolation.includes('without its own ".venv"'), isolation.includes("changed")];
+      };
+      const plainly = ["honest\ndep\n", false, false];
+      at.write({ "a.txt": "one\n" });
+      expect(await said()).toEqual(plainly);
+      at.write({ "b.txt": "two\n" });
+      expect(await said()).toEqual(plainly);
+      at.write({ ".venv/bin/python": "" });
+      expect(await said()).toEqual(["honest\ndep\n", true, false]);
+      at.write({ "b.txt": "three\n" });
+      expect(await said()).toEqual(["honest\ndep\n", true, false]);
+      rmSync(join(at.repo, ".venv"), { recursive: true });
+      expect(await said()).toEqual(plainly);
+      at.write({ "package-lock.json": '{ "new": 1 }\n' });
+      expect(await said()).toEqual(["honest\ndep\n", false, true]);
+      at.write({ "b.txt": "four\n" });
+      expect(await said()).toEqual(["honest\ndep\n", false, true]);
+    },
+  );
+
   it("by not ignoring them any more is judged with the installed ones", { timeout: LIMIT_MS }, async () => {
     const at = await place(INSTALLED);
     at.write({
