@@ -4,9 +4,20 @@ import { SlowFirst } from "./test/support/slow-first.ts";
 /** Where `scripts/test.sh` wants the counts. */
 const report = process.env["PAWL_TEST_REPORT"];
 
+/** Nothing of them stays in the process: they need no new one for every file, which takes longer than most of them. */
+const PURE = [
+  "src/{config,journal,loop,recipes}/**/*.test.ts",
+  "src/checks/report/**/*.test.ts",
+  "test/laws/**/*.test.ts",
+];
+const ALL = ["src/**/*.test.ts", "test/**/*.test.ts"];
+
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    projects: [
+      { extends: true, test: { name: "apart", include: ALL, exclude: PURE } },
+      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: ["test/support/seeded.ts"],
