@@ -6,11 +6,15 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
 bash scripts/install-system.sh
 
-# The end-to-end tests drive the real program; without it they would test nothing.
-if ! compgen -G 'node_modules/@anthropic-ai/claude-agent-sdk-*/claude' >/dev/null; then
-  echo "the Claude Code program is missing: run npm install without --omit=optional" >&2
-  exit 1
-fi
+# The end-to-end tests drive the real programs; without them they would test nothing.
+needs_program() {
+  compgen -G "$2" >/dev/null || {
+    echo "the $1 program is missing: run npm install without --omit=optional" >&2
+    exit 1
+  }
+}
+needs_program "Claude Code" 'node_modules/@anthropic-ai/claude-agent-sdk-*/claude'
+needs_program Codex 'node_modules/@openai/codex-*/vendor/*/bin/codex'
 
 report="$(mktemp)"
 trap 'rm -f "$report"' EXIT

@@ -58,4 +58,5 @@ agentContract("claude", [], () => ({
   lastModel: () => model.seen.at(-1)?.model,
   models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   requests: () => model.seen.length,
+  shell: (command, text) => promptFor([bash(command), { text }]),
 }));

@@ -1,9 +1,10 @@
+/** With the newer models, which call their tools from a script; what else is real here is tried with the older kind. */
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
-import { crash, exec, patch } from "../../test/support/codex.ts";
+import { crash, script, scriptedExec, scriptedPatch } from "../../test/support/codex.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { Step } from "../standin/script.ts";
 import { codex } from "./codex.ts";
@@ -22,21 +23,21 @@ function stepsFor(behaviour: Behaviour): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [{ text: "Writing.", ...patch(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+      return [{ text: "Writing.", ...scriptedPatch(behaviour.path, behaviour.content) }, { text: behaviour.text }];
     case "work":
-      return [exec(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+      return [scriptedExec(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":
       return [{ hang: true }];
     case "crash":
-      return [crash(), { text: "survived" }];
+      return [crash(scriptedExec), { text: "survived" }];
     case "limit":
       return [{ status: 429, retryAfterS: 3600 }];
     case "call": {
       const input = { status: behaviour.call.is, summary: behaviour.call.text };
-      return [{ tools: [{ name: "done", input }] }, { text: behaviour.text }];
+      return [script(`text(await tools.done(${JSON.stringify(input)}));`), { text: behaviour.text }];
     }
     case "need":
-      return [exec(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
+      return [scriptedExec(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
     case "question": {
       const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
       const questions = [{ id: "way", question: behaviour.question, header: "Choice", options }];
@@ -45,14 +46,18 @@ function stepsFor(behaviour: Behaviour): Step[] {
   }
 }
 
+const user = (url: string): Record<string, string> => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` });
+
 agentContract("codex", codex({ userEnvironment: {} }).gaps, () => ({
-  agent: codex({ userEnvironment: { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` } }),
+  agent: codex({ userEnvironment: user(model.standin.url) }),
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => model.seen.at(-1)?.model,
-  models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+  models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
   requests: () => model.seen.length,
   writeTool: "apply_patch",
+  shell: (command, text) => promptFor([scriptedExec(command), { text }]),
+  model: { url: model.standin.url, agentAt: (url) => codex({ userEnvironment: user(url) }) },
 }));

@@ -59,6 +59,21 @@ describe("OpenAI Responses", () => {
     });
   });
 
+  it("calls tools of groups, and those that come as an item of the input", async () => {
+    const call = (name: string) => ({ steps: [{ tools: [{ name, input: { input: "x" } }] }] });
+    const group = (name: string, tool: Fields) => ({ type: "namespace", name, tools: [tool] });
+    const plain = group("functions", { type: "custom", name: "exec" });
+    const item = { type: "additional_tools", role: "developer", tools: [plain] };
+    const input = [item, { role: "user", content: "go" }];
+    expect((await asked(await start(call("exec")), path, { input }))["output"]).toMatchObject([
+      { type: "custom_tool_call", name: "exec", input: "x" },
+    ]);
+    const grouped = [group("mcp__sums", { type: "function", name: "add" })];
+    expect((await asked(await start(call("mcp__sums/add")), path, { input: "go", tools: grouped }))["output"]).toEqual([
+      expect.objectContaining({ type: "function_call", namespace: "mcp__sums", name: "add" }),
+    ]);
+  });
+
   it("streams the same: numbered events whose parts add up to the finished items", async () => {
     const events = await readSse(await post(await start(script), path, { input: "go", tools, stream: true }));
     expect(events.map((event) => fields(event)["sequence_number"])).toEqual(events.map((_, at) => at));

@@ -44,6 +44,9 @@ const LOST_RESULT = /^\[Tool call interrupted|^(Wall time: [\d.]+ seconds\n)?abo
 const TITLE_REQUEST =
   /\btitle generator\b|\b(?:generate|write|create|output|produce|give|summari[sz]e)\b[^\n]{0,80}\btitle\b/i;
 
+/** Of an agent program that makes its conversation shorter. */
+const SUMMARY_REQUEST = /^You are performing a CONTEXT CHECKPOINT COMPACTION\b/;
+
 /** A turn's own words: without the reminders that agent programs add. */
 export function wordsOf(turn: Turn): string {
   return turn.texts
@@ -113,11 +116,12 @@ export function lastMarked(request: StandinRequest, pattern: RegExp): { marker: 
   return undefined;
 }
 
-/** Titles and probes of a model: they are no part of the work and get a short answer of their own. */
+/** Titles, summaries and probes of a model: they are no part of the work and get a short answer of their own. */
 export function isSideRequest(request: StandinRequest): boolean {
   if (request.tools.size > 0) return false;
   if (request.maxTokens !== null && request.maxTokens <= 1) return true;
-  return TITLE_REQUEST.test(request.system) || TITLE_REQUEST.test(promptOf(request));
+  const prompt = promptOf(request);
+  return TITLE_REQUEST.test(request.system) || TITLE_REQUEST.test(prompt) || SUMMARY_REQUEST.test(prompt);
 }
 
 /** The same for every request of one conversation, also after a restart of agent or server. */

@@ -43,15 +43,25 @@ function turnsOf(items: readonly Json[]): Turn[] {
 /** Between the name of a group of tools and that of a tool in it. */
 const IN_GROUP = "/";
 
+/** The group whose tools are called by their own names alone. */
+const PLAIN_GROUP = "functions";
+
+/** Beside the request's own list, some models get theirs as the first item of the input. */
+const offeredIn = (body: Json): Json[] => [
+  ...objectsOf(body["tools"]),
+  ...itemsOf(body["input"]).flatMap((item) => (item["type"] === "additional_tools" ? objectsOf(item["tools"]) : [])),
+];
+
 /** Tools may come in groups (`namespace`); here such a tool is called `group/tool`. */
 function toolsOf(body: Json): Map<string, ToolKind> {
   const named = (tool: Json, group = ""): [string, ToolKind][] => {
     const name = group + textOf(tool["name"]);
     if (textOf(tool["name"]) === "") return [];
-    if (tool["type"] === "namespace") return objectsOf(tool["tools"]).flatMap((one) => named(one, name + IN_GROUP));
+    const inside = name === PLAIN_GROUP ? "" : name + IN_GROUP;
+    if (tool["type"] === "namespace") return objectsOf(tool["tools"]).flatMap((one) => named(one, inside));
     return [[name, tool["type"] === "custom" ? "custom" : "function"]];
   };
-  return new Map(objectsOf(body["tools"]).flatMap((tool) => named(tool)));
+  return new Map(offeredIn(body).flatMap((tool) => named(tool)));
 }
 
 function billableBlocks(body: Json, items: readonly Json[]): BillableBlock[] {

@@ -147,13 +147,15 @@ describe("the step of a request", () => {
 });
 
 describe("a request", () => {
-  it("is a side request when it has no tools and wants a title or one token", () => {
+  it("is a side request when it has no tools and wants a title, a summary or one token", () => {
     const bare = { tools: [] };
     expect(isSideRequest(request([user("Hi")], { ...bare, max_tokens: 1 }))).toBe(true);
     expect(isSideRequest(request([user("Please write a 5-10 word title for this")], bare))).toBe(true);
     expect(
       isSideRequest(request([user("x")], { ...bare, system: "You are a title generator. You output ONLY a title." })),
     ).toBe(true);
+    const summary = "You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary.";
+    expect(isSideRequest(request([user(summary)], bare))).toBe(true);
     expect(isSideRequest(request([user("judge this")], bare))).toBe(false);
     expect(isSideRequest(request([user("Generate a title")], { max_tokens: 1 }))).toBe(false);
   });

@@ -12,10 +12,11 @@ import { taggedProcesses } from "../support/processes.ts";
 import { tempDir, waitFor } from "../support/temp.ts";
 import { plainAgent } from "../support/spec.ts";
 import { askingContract } from "./agent-asking.ts";
+import { faultsContract, type FaultySubject } from "./agent-faults.ts";
 import { LIMITS, play } from "./agent-play.ts";
 import type { AgentWorld, Behaviour, Needs } from "./agent-play.ts";
 
-export interface AgentSubject {
+export interface AgentSubject extends FaultySubject {
   agent: Agent;
   /** Prompt that leads to the behaviour. */
   prompt(behaviour: Behaviour): string;
@@ -58,8 +59,9 @@ export function agentContract(
     else if (only.test(title)) test.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
-  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}): AgentWorld {
-    const { agent, prompt, environment, models, options = {} } = subject();
+  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}, other?: Agent): AgentWorld {
+    const { prompt, environment, models, options = {}, ...rest } = subject();
+    const agent = other ?? rest.agent;
     const root = tempDir("agent");
     const workspace = join(root, "workspace");
     mkdirSync(workspace);
@@ -275,6 +277,7 @@ export function agentContract(
       expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
     });
 
+    faultsContract({ world, subject, runTag: RUN_TAG });
     askingContract({ needs, world, heard: () => subject().heard() });
   });
 }

@@ -5,14 +5,18 @@ import { expect, it, onTestFinished } from "vitest";
 import { openState, type State } from "../../src/compose.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, GATE, type CliPlace } from "../support/cli.ts";
-import { exec, patch } from "../support/codex.ts";
+import { exec, patch, scriptedExec } from "../support/codex.ts";
+import { directivesTable } from "../support/directives.ts";
+import { below, family, LEVELS } from "../support/family.ts";
+import { isRunning } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 
 const RUN = ["run", "write work.txt", "--agent", "codex", "--model", "gpt-5.5", "--fence", "bwrap", "--json"];
 const CHECK = ["--check", "grep -q right work.txt"];
 
 /** Ends when the test opens the gate: a file that git ignores, in the one place that both see. */
-const heldBy = (gate: string): Step => exec(`until [ -e ${GATE}${gate} ]; do sleep 0.02; done`);
+const heldBy = (gate: string, after = "true"): Step =>
+  exec(`${after}; until [ -e ${GATE}${gate} ]; do sleep 0.02; done`);
 const open = ({ repository }: CliPlace, gate: string): void =>
   writeFileSync(join(repository.path, `${GATE}${gate}`), "");
 
@@ -31,11 +35,22 @@ async function stateOf(place: CliPlace): Promise<{ state: State; run: string }> 
   return { state, run };
 }
 
-it("goes from red to green, is killed in the middle and gone on with, and hears what is said", async () => {
+directivesTable({
+  name: "codex",
+  models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
+  flags: ["--fence", "bwrap"],
+  env: loginOf,
+  shell: scriptedExec,
+  says: "running turn",
+  switches: "running turn",
+});
+
+it("goes from red to green, is killed in the middle with all it started (F11) and gone on with, and hears what is said", async () => {
+  const { command, alive } = family();
   const place = await cliPlace({
     script: byIteration({
       1: [patch("work.txt", "wrong\n"), { text: CLAIM }],
-      2: [heldBy("kill"), heldBy("say"), exec("echo right > work.txt"), { text: CLAIM }],
+      2: [heldBy("kill", command), heldBy("say"), exec("echo right > work.txt"), { text: CLAIM }],
     }),
   });
   const env = loginOf(place);
@@ -46,8 +61,11 @@ it("goes from red to green, is killed in the middle and gone on with, and hears 
     return lines.flatMap(({ kind, data }) => (kind === "tool-start" ? [JSON.stringify(data)] : []));
   };
   await waitFor(async () => (await calls()).some((call) => call.includes("gate-kill")), { what: "the second turn" });
+  await waitFor(() => alive().length === LEVELS, { what: "the agent's children" });
+  const all = below(first.child.pid ?? 0);
   first.child.kill("SIGKILL");
   await first.done;
+  await waitFor(() => alive().length === 0 && !all.some(isRunning), { what: "the end of all that the driver started" });
   open(place, "kill");
 
   const second = place.start(["resume", run, "--json"], { env });
@@ -77,7 +95,7 @@ it("has no key of the user's anywhere inside the fence", async () => {
     script: byIteration({
       1: [
         exec(
-          "(env; cat /proc/[0-9]*/environ; cat $CODEX_HOME/config.toml; find / -name auth.json -exec cat {} +) > seen.txt 2>&1; echo right > work.txt",
+          "(env; cat /proc/[0-9]*/environ; cat $CODEX_HOME/config.toml; find /home /root /tmp $HOME $CODEX_HOME -name auth.json -exec cat {} +) > seen.txt 2>&1; echo right > work.txt",
         ),
         { text: CLAIM },
       ],

@@ -32,7 +32,9 @@ export async function faultyWire(to: string, plan: (n: number) => WireFault | un
   let asked = 0;
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      const counts = request.url?.startsWith("/v1/messages") === true && body.includes('"tools":[{');
+      const isOpenai = request.url?.startsWith("/v1/responses") === true;
+      const isClaude = request.url?.startsWith("/v1/messages") === true && body.includes('"tools":[{');
+      const counts = isOpenai || isClaude;
       const fault = counts ? plan(asked) : undefined;
       if (counts) asked += 1;
       if (fault !== undefined) made.push(fault);

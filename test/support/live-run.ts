@@ -20,6 +20,8 @@ export interface LiveRun {
   of<T extends FactType>(type: T): Promise<FactOf<T>[]>;
   /** Waits until there are `n` facts of this type; returns the last of them. */
   nth<T extends FactType>(type: T, n?: number): Promise<FactOf<T>>;
+  /** Waits until a tool of this turn runs. */
+  toolRuns(turn: number): Promise<void>;
 }
 
 /** `state`: PAWL_HOME of the driver. */
@@ -44,5 +46,10 @@ export async function liveRun({
     facts,
     of,
     nth: (type, n = 1) => waitFor(async () => (await of(type))[n - 1], { what: `${n} × ${type}`, limitMs: LIMIT_MS }),
+    async toolRuns(turn) {
+      const runs = async (): Promise<boolean> =>
+        (await state.trace.read(run, { turn })).some(({ line }) => line.kind === "tool-start");
+      await waitFor(runs, { what: `a tool call in turn ${turn}`, limitMs: LIMIT_MS });
+    },
   };
 }

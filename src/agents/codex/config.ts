@@ -43,6 +43,8 @@ interface Wanted {
   servers: Readonly<Record<string, Json>>;
   /** Of the tools' environment, instead of the program's. */
   variables: Readonly<Record<string, string>>;
+  /** Folders beside the workspace that its own sandbox lets the tools write to. */
+  writable: readonly string[];
   /** Where they cannot be told with the thread. */
   instructions: string | undefined;
 }
@@ -54,6 +56,7 @@ export function configToml({
   tools,
   servers,
   variables,
+  writable,
   instructions,
 }: Wanted): string {
   const features = Object.fromEntries(OFF.map((name) => [name, false]));
@@ -80,11 +83,15 @@ export function configToml({
         stream_idle_timeout_ms: idleTimeoutMs * IDLE_FACTOR,
       },
     },
+    // Some models get subagents by another way than the feature.
+    agents: { enabled: false },
     analytics: { enabled: false },
     feedback: { enabled: false },
     history: { persistence: "none" },
     shell_environment_policy: { inherit: "all", ignore_default_excludes: true, set: variables },
-    features: { ...features, ...toolless, default_mode_request_user_input: questions },
+    // It makes an empty .git in every folder of these, and leaves it there: never in one that others use.
+    sandbox_workspace_write: { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: writable },
+    features: { ...features, ...toolless, step_model_switching: true, default_mode_request_user_input: questions },
     mcp_servers: servers,
   };
   return tomlOf(config);

@@ -21,7 +21,10 @@ interface Fold {
   /** Number of turns begun so far, and the one that is meant where it is known by that. */
   begun: number;
   wanted: number | undefined;
-  models: Map<string, string>;
+  /** That requests are made of, at this point of the record. */
+  model: string;
+  /** Usage in the turn that has begun last, before its prompt was found: of a compaction. */
+  early: { payload: Json; model: string }[];
   /** Calls of the model by id; those without a result are open. */
   calls: Map<string, string>;
   open: Set<string>;
@@ -50,7 +53,8 @@ export async function inspectTurn(
     turn: undefined,
     begun: 0,
     wanted: undefined,
-    models: new Map(),
+    model: "",
+    early: [],
     calls: new Map(),
     open: new Set(),
     texts: [],
@@ -88,10 +92,19 @@ interface Taking {
 }
 
 function take({ type, payload }: Entry, { fold, spent, uuid }: Taking): void {
-  if (type === "turn_context") fold.models.set(textAt(payload, "turn_id"), textAt(payload, "model"));
+  fold.model = modelIn({ type, payload }) ?? fold.model;
   const item = isObject(payload["item"]) ? payload["item"] : undefined;
-  if (item?.["type"] === "UserMessage" && item["client_id"] === uuid) fold.turn = textAt(payload, "turn_id");
-  if (isBegin({ type, payload }) && ++fold.begun === fold.wanted) fold.turn = textAt(payload, "turn_id");
+  // What the model said last was a summary.
+  if (type === "compacted") fold.last = undefined;
+  if (isBegin({ type, payload })) {
+    fold.early = [];
+    if (++fold.begun === fold.wanted) fold.turn = textAt(payload, "turn_id");
+  }
+  if (fold.turn === undefined && type === "token_usage_record") fold.early.push({ payload, model: fold.model });
+  if (item?.["type"] === "UserMessage" && item["client_id"] === uuid) {
+    fold.turn = textAt(payload, "turn_id");
+    for (const one of fold.early.splice(0)) if (turnOf(one.payload) === fold.turn) countUsage(one, spent);
+  }
   if (fold.turn === undefined || turnOf(payload) !== fold.turn) return;
   switch (type) {
     case "token_usage_record":
@@ -123,16 +136,28 @@ function turnOf(payload: Json): string {
   return own !== "" || !isObject(passed) ? own : textAt(passed, "turn_id");
 }
 
-function takeUsage(payload: Json, { fold, spent }: Omit<Taking, "uuid">): void {
+/** Of a turn as it begins, and where it is changed in the middle of one. */
+function modelIn({ type, payload }: Entry): string | undefined {
+  const state = type === "world_state" && isObject(payload["state"]) ? payload["state"] : {};
+  const named = type === "turn_context" ? payload : isObject(state["model"]) ? state["model"] : {};
+  return textAt(named, "model") || undefined;
+}
+
+/** Returns the tokens of the whole conversation. */
+function countUsage({ payload, model }: Fold["early"][number], spent: Meter): number {
   const usage = isObject(payload["usage"]) ? payload["usage"] : {};
   const count = (name: string): number => (typeof usage[name] === "number" ? usage[name] : 0);
-  spent.response(textAt(payload, "response_id"), fold.models.get(fold.turn ?? "") ?? "", {
+  spent.response(textAt(payload, "response_id"), model, {
     input: count("input_tokens"),
     cached: count("cached_input_tokens"),
     cacheWrite: count("cache_write_input_tokens"),
     output: count("output_tokens"),
   });
-  fold.contextTokens = count("total_tokens");
+  return count("total_tokens");
+}
+
+function takeUsage(payload: Json, { fold, spent }: Omit<Taking, "uuid">): void {
+  fold.contextTokens = countUsage({ payload, model: fold.model }, spent);
   fold.answered = true;
   fold.last = fold.calling || fold.texts.length === 0 ? "calls" : "answer";
   fold.calling = false;
@@ -142,6 +167,9 @@ function takeResponse(payload: Json, fold: Fold): void {
   const type = textAt(payload, "type");
   const id = textAt(payload, "call_id");
   if (type.endsWith("_call") && id !== "") {
+    // A response that only calls; its tools may be noted much later, when they end.
+    if (fold.answered) fold.texts = [];
+    fold.answered = false;
     fold.calls.set(id, textAt(payload, "name"));
     fold.open.add(id);
     fold.calling = true;
@@ -161,7 +189,6 @@ function takeItem(item: Json, { fold, spent }: Omit<Taking, "uuid">): void {
   }
   const name = toolName(type, item);
   if (name === undefined) return;
-  if (fold.answered) fold.texts = [];
   spent.tool(textAt(item, "id"), name);
   const call = item["success"] === true ? callOf(item["tool"], item["arguments"]) : undefined;
   if (call !== undefined) fold.call = call;

@@ -7,7 +7,7 @@ import { brief } from "../outcome.ts";
 import { configToml, PROVIDER } from "./config.ts";
 import { DONE_TOOL } from "./done.ts";
 import { execLive } from "./exec.ts";
-import { codexHome, temporaryFolder } from "./home.ts";
+import { codexHome, temporaryFolder, toolsFolder } from "./home.ts";
 import { turnsIn } from "./inspect.ts";
 import { live, type Live } from "./live.ts";
 import { readMcpServers } from "./mcp.ts";
@@ -37,10 +37,11 @@ interface Wanted {
   model: string | undefined;
   options: CodexOptions;
   way: ModelWay;
+  onUnheard: (method: string, params: Json) => void;
 }
 
 export async function launch(wanted: Wanted): Promise<Launched> {
-  const { request, options, way } = wanted;
+  const { request, options, way, onUnheard } = wanted;
   const program = codexAvailable({ bin: options.bin }, request.environment);
   const reached = await way.reached();
   writeConfig(wanted, reached);
@@ -50,7 +51,7 @@ export async function launch(wanted: Wanted): Promise<Launched> {
     return startPiped({ command, args, cwd, env: environmentOf(request), confine });
   };
   if (options.exec) return perTurn(wanted, run);
-  const started = live(run("app-server", ...options.extra));
+  const started = live(run("app-server", ...options.extra), onUnheard);
   try {
     return await within(START_LIMIT_MS, open(started, wanted));
   } catch (error) {
@@ -97,19 +98,26 @@ function wordsOf(input: unknown): string {
 
 function writeConfig({ request, options }: Wanted, { baseUrl }: Reached): void {
   const { home, agent, answer, environment } = request;
-  for (const folder of [codexHome(home), temporaryFolder(home)]) makePrivateDir(folder);
-  const { TMPDIR } = environment;
+  for (const folder of [codexHome(home), temporaryFolder(home), toolsFolder(home)]) makePrivateDir(folder);
+  const isHeld = options.sandbox === "workspace-write";
   const config = configToml({
     baseUrl,
     idleTimeoutMs: agent.idleTimeoutMs,
     questions: answer === undefined && agent.ask.questions === "ask",
     tools: answer === undefined,
     servers: answer === undefined ? readMcpServers(options.mcp, request.workspace) : {},
-    variables: TMPDIR === undefined ? {} : { TMPDIR },
+    variables: isHeld ? placesIn(toolsFolder(home)) : placesOf(environment),
+    writable: isHeld ? [toolsFolder(home)] : [],
     instructions: options.exec && request.instructions !== "" ? request.instructions : undefined,
   });
   writeDurably(join(codexHome(home), "config.toml"), config);
 }
+
+const PLACES = ["TMPDIR", "TMP", "TEMP"];
+const placesIn = (folder: string): Record<string, string> => Object.fromEntries(PLACES.map((name) => [name, folder]));
+/** The run's own, which are not the program's. */
+const placesOf = (environment: OpenRequest["environment"]): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => PLACES.includes(name)));
 
 function environmentOf({ home, environment }: OpenRequest): Record<string, string> {
   const listed = environment["no_proxy"] ?? environment["NO_PROXY"] ?? "";

@@ -36,7 +36,8 @@ export interface Live {
   end(): Promise<void>;
 }
 
-export function live(process: Piped): Live {
+/** `onUnheard`: what it says while nobody listens. */
+export function live(process: Piped, onUnheard: (method: string, params: Json) => void = () => undefined): Live {
   const waiting = new Map<RequestId, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
   let sent = 0;
   let listening = false;
@@ -67,7 +68,7 @@ export function live(process: Piped): Live {
     const { method, id } = message;
     const params = isObject(message["params"]) ? message["params"] : {};
     if (typeof method === "string") {
-      if (id === undefined) return put({ is: "note", method, params });
+      if (id === undefined) return listening ? inbox.put({ is: "note", method, params }) : onUnheard(method, params);
       if (!listening) return refuse(id as RequestId);
       return put({ is: "asked", id: id as RequestId, method, params });
     }
@@ -80,10 +81,17 @@ export function live(process: Piped): Live {
 
   const reader = lines(take);
   process.stdout.on("data", (chunk: Buffer) => reader.take(chunk));
-  process.stdout.on("close", () => over("Codex ended"));
-  void process.exited.then((how) => {
+  const drained = Promise.withResolvers<void>();
+  const soon = (act: () => void): void => void setTimeout(act, EXIT_DRAIN_MS).unref();
+  process.stdout.on("close", () => {
+    drained.resolve();
+    soon(() => over("Codex closed its output"));
+  });
+  void process.exited.then(async (how) => {
     exited = true;
-    setTimeout(() => over(`Codex ended (${how})`), EXIT_DRAIN_MS).unref();
+    soon(drained.resolve);
+    await drained.promise;
+    over(`Codex ended (${how})`);
   });
 
   const request = (method: string, params: Json): Promise<Json> =>

@@ -20,6 +20,9 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
 const PATHS = ["/responses", "/models", "/memories", "/alpha"];
 const REQUESTS = "/responses";
+/** Codex names the model first; a conversation of megabytes is not read for it. */
+const MODEL = /^\{"model":"([^"\\]+)"/;
+const MODEL_WITHIN_BYTES = 512;
 
 export interface Reached {
   /** For the program's configuration. */
@@ -34,9 +37,16 @@ export interface ModelWay {
   begin(about: { limit: number | undefined; onLimit: () => void }): void;
   /** Requests that left since then. */
   requests(): number;
+  /** Which model gave the n-th answer of this turn, from 0. */
+  model(n: number): string | undefined;
+  /** Looks for these words in the requests of this turn; under the id it tells whether one of them had them. */
+  lookFor(id: string, text: string): void;
+  carried(id: string): boolean;
   /** What the model last said no with since then, if it has not answered after that. */
   refusal(): Said | undefined;
   takeNotices(): string[];
+  /** Words of the program without its right to pass, which stands in the address that it reports. */
+  hide(text: string): string;
   /** Cuts what is under way; nothing reaches the model through it any more. Repeatable. */
   close(): Promise<void>;
 }
@@ -45,10 +55,16 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   const name = `codex-${lane}`;
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let requests = 0;
+  let asked: string | undefined;
+  /** One request is made at a time, so that answers come in the order of what was asked. */
+  const answered: (string | undefined)[] = [];
+  const wanted = new Map<string, Buffer>();
+  const carried = new Set<string>();
   let limit: number | undefined;
   let onLimit: () => void = () => undefined;
   let said: Said | undefined;
   let failure: string | undefined;
+  let pass: string | undefined;
   const opening = open();
   opening.catch(() => undefined);
 
@@ -59,7 +75,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
       paths: PATHS,
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
       headers: (sent) => ({ ...sent, ...login.headers() }),
-      async beforeForward({ method, path, signal }) {
+      async beforeForward({ method, path, body, signal }) {
         if (method !== "POST" || !path.startsWith(REQUESTS)) return;
         if (limit !== undefined && requests >= limit) {
           onLimit();
@@ -67,9 +83,13 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
           return;
         }
         requests += 1;
+        asked = MODEL.exec(body.toString("utf8", 0, MODEL_WITHIN_BYTES))?.[1];
+        for (const [id, words] of wanted) if (body.includes(words) && wanted.delete(id)) carried.add(id);
       },
       onAnswer(answer: GatewayAnswer) {
-        if (answer.path.startsWith(REQUESTS)) said = refusalOf(answer);
+        if (!answer.path.startsWith(REQUESTS)) return;
+        said = refusalOf(answer);
+        if (said === undefined) answered.push(asked);
       },
       onFailure(error) {
         failure = brief(error.message);
@@ -82,6 +102,7 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
   return {
     async reached() {
       const { url, token } = await opening;
+      pass = token;
       if (sockets === undefined) return { baseUrl: url, before: [] };
       const socat = programAt("socat");
       if (socat === undefined) throw new UsageError(NO_RELAY.message, { hint: NO_RELAY.hint });
@@ -90,16 +111,24 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
     },
     begin(about) {
       requests = 0;
+      asked = undefined;
+      answered.length = 0;
+      wanted.clear();
+      carried.clear();
       said = undefined;
       ({ limit, onLimit } = about);
     },
     requests: () => requests,
+    model: (n) => answered[n],
+    lookFor: (id, text) => void wanted.set(id, Buffer.from(JSON.stringify(text).slice(1, -1))),
+    carried: (id) => carried.has(id),
     refusal: () => said,
     takeNotices() {
       const failed = failure;
       failure = undefined;
       return failed === undefined ? [] : [`the connection to the model failed: ${failed}`];
     },
+    hide: (text) => (pass === undefined ? text : text.replaceAll(`/${pass}`, "")),
     async close() {
       const gateway = await opening.catch(() => undefined);
       await gateway?.close();

@@ -28,24 +28,38 @@ export interface TurnReader {
   expect(id: string, directive: string): boolean;
   /** It was not taken. */
   forget(id: string): void;
+  /** What the program took into the conversation and the model has not begun to answer, with its directives. */
+  unanswered(): [id: string, directive: string][];
   /** Nothing is said into it any more. */
   refuse(): void;
   /** What a question of the program is about. */
   item(id: string): Item | undefined;
 }
 
+export const USAGE_TOLD = "thread/tokenUsage/updated";
+
+/** Of a note that tells usage: all tokens of the thread so far. */
+export function threadTokens({ tokenUsage }: Json): number | undefined {
+  const total = isObject(tokenUsage) && isObject(tokenUsage["total"]) ? tokenUsage["total"] : {};
+  const { totalTokens } = total;
+  return typeof totalTokens === "number" ? totalTokens : undefined;
+}
+
 interface About {
   uuid: string;
   ref: string;
   thread: string;
-  model: () => string;
+  /** That gave the n-th response of this turn; without a number: that is asked. */
+  model: (response?: number) => string;
   meter: Meter;
   requests: () => number;
+  /** Whether so many tokens of the thread were not told before. */
+  isNews: (tokens: number) => boolean;
   /** Warnings that were told already; shared by the turns of a session. */
   told: Set<string>;
 }
 
-export function turnReader({ uuid, ref, thread, model, meter, requests, told }: About): TurnReader {
+export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, told }: About): TurnReader {
   const view: TurnView = {
     turn: undefined,
     begun: false,
@@ -62,13 +76,15 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
   /** A request was made that the model has not begun to answer. */
   let asked = true;
   let acknowledged = true;
+  /** A request for a summary of the conversation: it answers nothing that was said. */
+  let compacting = false;
   let retries = 0;
 
   const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage(requests()) });
 
   /** The model has shown that it answers. */
   function answering(): AgentEvent[] {
-    if (!asked) return [];
+    if (!asked || compacting || !view.begun) return [];
     asked = false;
     acknowledged = false;
     view.finalText = "";
@@ -98,6 +114,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
       takeUserMessage(item);
       return [];
     }
+    if (item.type === "contextCompaction") compacting = true;
     const tool = toolOf(item);
     if (tool === undefined) return item.type === "agentMessage" || item.type === "reasoning" ? answering() : [];
     if (items.has(item.id)) return [];
@@ -123,6 +140,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
         return text === "" ? answering() : [...answering(), { type: "thinking", text }];
       }
       case "contextCompaction":
+        compacting = false;
         return [{ type: "notice", text: "the agent compacted its conversation" }];
       default: {
         if (toolOf(item) === undefined) return [];
@@ -135,18 +153,21 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
     }
   }
 
-  function takeUsage({ tokenUsage, turnId }: Json): AgentEvent[] {
-    if (!isObject(tokenUsage) || turnId !== view.turn) return [];
+  function takeUsage(params: Json): AgentEvent[] {
+    const { tokenUsage, turnId } = params;
+    const total = threadTokens(params);
+    if (!isObject(tokenUsage) || total === undefined || turnId !== view.turn) return [];
     const last = tokenUsage["last"] as TokenBreakdown;
-    const total = tokenUsage["total"] as TokenBreakdown;
+    view.contextTokens = last.totalTokens;
+    if (!isNews(total)) return [];
     const before = answering();
-    meter.response(`${total.totalTokens}`, model(), {
+    meter.response(`${total}`, model(meter.responses()), {
       input: last.inputTokens,
       cached: last.cachedInputTokens,
       cacheWrite: last.cacheWriteInputTokens ?? 0,
       output: last.outputTokens,
     });
-    view.contextTokens = last.totalTokens;
+    if (compacting) return [usageEvent()];
     asked = true;
     return [...before, ...message(), usageEvent()];
   }
@@ -185,7 +206,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
           return item === undefined ? [] : begin(item);
         case "item/completed":
           return item === undefined ? [] : finish(item);
-        case "thread/tokenUsage/updated":
+        case USAGE_TOLD:
           return takeUsage(params);
         case "error":
           return takeError(params);
@@ -212,6 +233,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, told }: 
       return true;
     },
     forget: (id) => void said.delete(id),
+    unanswered: () => [...said].flatMap(([id, { directive, taken }]) => (taken ? [[id, directive]] : [])),
     refuse: () => void (ending = true),
     item: (id) => items.get(id),
   };

@@ -1,16 +1,15 @@
 /** The real Codex on the stand-in model: what a provider's refusals come to, limits, floods, what it costs, a way back. */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
-import { crash, exec, patch } from "../../../test/support/codex.ts";
+import { codexPlace, crash, exec, patch, type CodexPlace } from "../../../test/support/codex.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
-import { tempDir, waitFor } from "../../../test/support/temp.ts";
-import type { AgentSession, OpenRequest } from "../../ports.ts";
+import { waitFor } from "../../../test/support/temp.ts";
+import type { OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
-import { codex } from "../codex.ts";
 
 const KEY = "the-key-of-the-user";
 let model: ScriptedModel;
@@ -19,38 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => model.standin.close());
 
-interface Place {
-  request: OpenRequest;
-  session: AgentSession;
-  again(session: OpenRequest["session"]): Promise<AgentSession>;
-}
-
-async function place(over: Partial<OpenRequest> = {}, env: Record<string, string> = {}): Promise<Place> {
-  const root = tempDir("codex");
-  const workspace = join(root, "workspace");
-  mkdirSync(workspace);
-  const agent = codex({
-    userEnvironment: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${model.standin.url}/v1`, HOME: root, ...env },
-  });
-  const request: OpenRequest = {
-    run: `codex-${randomUUID()}`,
-    lane: "main",
-    workspace,
-    home: join(root, "home"),
-    session: { ref: randomUUID(), mode: "new" },
-    agent: { ...plainAgent, name: "codex", ...LIMITS },
-    model: "gpt-5.5",
-    instructions: "",
-    environment: { PATH: process.env["PATH"] ?? "", HOME: root },
-    ...over,
-  };
-  const open = async (asked: OpenRequest): Promise<AgentSession> => {
-    const session = await agent.open(asked);
-    onTestFinished(() => session.close());
-    return session;
-  };
-  return { request, session: await open(request), again: (session) => open({ ...request, session }) };
-}
+const place = (over: Partial<OpenRequest> = {}, user: Record<string, string> = {}): Promise<CodexPlace> =>
+  codexPlace(model.standin.url, { ...over, user: { OPENAI_API_KEY: KEY, ...user } });
 
 const withOptions = (options: OpenRequest["agent"]["options"]): Partial<OpenRequest> => ({
   agent: { ...plainAgent, name: "codex", ...LIMITS, options },
@@ -86,6 +55,8 @@ describe("a refusal", () => {
     for (const [name, step, outcome] of cases) {
       const { end } = await play(session, promptFor([step]));
       expect([name, end.outcome]).toEqual([name, expect.objectContaining(outcome)]);
+      // Codex names the address it asked, and the right to pass is part of it.
+      expect(JSON.stringify(end.outcome)).not.toMatch(/[\da-f]{48}/);
     }
     const { end } = await play(session, promptFor([{ text: "well again" }]));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
@@ -104,6 +75,13 @@ describe("a refusal", () => {
     expect(end.outcome).toMatchObject({ is: "failed", kind: "login" });
     expect(existsSync(join(request.home, "codex"))).toBe(false);
   });
+});
+
+it("says how a program ended that is no Codex", async () => {
+  const { session } = await place(withOptions({ bin: "/bin/false" }));
+  const { end } = await play(session, promptFor([{ text: "no" }]));
+  expect(end.outcome).toEqual({ is: "cut", reason: "Codex ended (exit code 1)" });
+  expect(end.usage.requests).toBe(0);
 });
 
 it("costs what the model billed, to the token, over turns, processes, an interrupt and a crash", async () => {
@@ -160,6 +138,33 @@ it.for(SANDBOXES)("leaves nothing of a turn running, ended or interrupted, with 
   expect(readdirSync(request.workspace)).toEqual([]);
 });
 
+it("leaves nothing in the temporary folder of the machine, and gives its commands one of their own", async () => {
+  const masks = (): string[] =>
+    readdirSync("/tmp").filter((name) => [".git", ".codex", ".agents", ".aws"].includes(name));
+  const { session, request } = await place(withOptions({ permissions: "workspace-write" }));
+  const before = masks();
+  const during: string[][] = [];
+  const mark = `mark-${randomUUID()}`;
+  const command = `touch /tmp/${mark}; exec -a ${mark} sleep 600`;
+  const controller = new AbortController();
+  await play(session, promptFor([exec(command), { text: "never" }]), {
+    signal: controller.signal,
+    onEvent: (event) =>
+      event.type === "tool-start" &&
+      void waitFor(() => running(mark) === 1, { what: "the command" }).then(() => {
+        during.push(masks());
+        controller.abort("stop");
+      }),
+  });
+  await waitFor(() => running(mark) === 0, { what: "its end" });
+  expect([...during, masks()]).toEqual([before, before]);
+  expect(existsSync(`/tmp/${mark}`)).toBe(false);
+  const ended = await play(session, promptFor([exec(`touch "$(mktemp)" && echo "made in $TMPDIR"`), { text: "ok" }]));
+  const { output } = ended.events.find((event) => event.type === "tool-end") ?? { output: "" };
+  expect(output).toBe(`made in ${join(request.home, "tools-tmp")}\n`);
+  expect(masks()).toEqual(before);
+});
+
 /** Processes that were started under this name. */
 function running(name: string): number {
   return readdirSync("/proc").filter((pid) => {
@@ -171,6 +176,24 @@ function running(name: string): number {
   }).length;
 }
 
+it("forgets what was said into a turn that is interrupted before a request could take it", async () => {
+  const { session } = await place();
+  const controller = new AbortController();
+  let said: Promise<string> | undefined;
+  const { end, events } = await play(session, promptFor([exec("sleep 30"), { text: "never" }]), {
+    signal: controller.signal,
+    onEvent(event) {
+      if (event.type !== "tool-start") return;
+      said = session.say("d1", "mind the quokka");
+      void said.then(() => controller.abort("stop"));
+    },
+  });
+  expect([await said, end.outcome.is]).toEqual(["now", "interrupted"]);
+  expect(events.filter((event) => event.type === "delivered")).toEqual([]);
+  await play(session, promptFor([{ text: "gone on" }]));
+  expect(model.seen.at(-1)?.words).not.toContain("quokka");
+});
+
 it("ends a turn at the agent's own limit of requests, without the request beyond it", async () => {
   const { session } = await place(withOptions({ maxTurns: 2 }));
   const before = model.seen.length;
@@ -179,13 +202,6 @@ it("ends a turn at the agent's own limit of requests, without the request beyond
   expect(model.seen.length - before).toBe(2);
   const next = await play(session, promptFor([exec("echo 1"), { text: "within" }]));
   expect(next.end).toMatchObject({ outcome: { is: "done" }, finalText: "within" });
-});
-
-it("bounds a flood of output, and goes on", async () => {
-  const { session } = await place();
-  const { end, events } = await play(session, promptFor([exec("yes flood | head -c 100000000"), { text: "dry" }]));
-  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "dry" });
-  expect(JSON.stringify(events).length).toBeLessThan(200_000);
 });
 
 it("only answers, in the form that is asked for, with no tools", async () => {

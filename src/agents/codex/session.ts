@@ -15,7 +15,7 @@ import { modelWay, type ModelWay } from "./model-way.ts";
 import { answerOptions, codexOptions, type CodexOptions } from "./options.ts";
 import { watchPlaceholders } from "./placeholders.ts";
 import type { Json } from "./protocol.ts";
-import { turnReader, type TurnReader } from "./reader.ts";
+import { threadTokens, turnReader, USAGE_TOLD, type TurnReader } from "./reader.ts";
 import { failed, textInput, watch } from "./turn.ts";
 
 interface Setup {
@@ -44,6 +44,15 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
   let warming: Promise<Launched> | undefined;
   let running: { reader: TurnReader } | undefined;
   let closed = false;
+  /** Of the whole thread, as last told. */
+  let toldTokens: number | undefined;
+
+  /** Codex tells the same sum again when it goes on with a thread, and when a turn begins with a compaction. */
+  const isNews = (tokens: number): boolean => {
+    if (tokens === toldTokens) return false;
+    toldTokens = tokens;
+    return true;
+  };
 
   const options = (): CodexOptions => {
     const fenced = request.confine !== undefined;
@@ -52,8 +61,13 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
       : answerOptions(request.agent.options, { fenced });
   };
 
+  const onUnheard = (method: string, params: Json): void => {
+    const tokens = method === USAGE_TOLD ? threadTokens(params) : undefined;
+    if (tokens !== undefined) isNews(tokens);
+  };
+
   const start = async (through: ModelWay): Promise<Launched> =>
-    await launch({ request, session, model, options: options(), way: through });
+    await launch({ request, session, model, options: options(), way: through, onUnheard });
 
   async function drop(): Promise<void> {
     const dropped = current;
@@ -104,9 +118,11 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         uuid,
         ref: session.ref,
         thread,
-        model: () => model ?? launched.model,
+        // After a switch, each response is paid at the price of the model that it was asked of.
+        model: (response) => (response === undefined ? undefined : way.model(response)) ?? model ?? launched.model,
         meter: spent,
         requests: () => way.requests(),
+        isNews,
         told,
       });
       running = { reader };
@@ -132,7 +148,9 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         ...live.limits().map((met) => `the fence: ${met}`),
       ]);
     } catch (error) {
-      yield emptyEnd(isUsage(error) ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
+      yield emptyEnd(
+        isUsage(error) ? failed(error.message) : { is: "cut", reason: way.hide(brief((error as Error).message)) },
+      );
     } finally {
       // From now on there is a conversation; a rewind is not done twice.
       if (running?.reader.view.begun === true) session = { ref: session.ref, mode: "continue" };
@@ -153,6 +171,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
       if (reader === undefined || current === undefined) return "next-turn";
       const id = randomUUID();
       if (!reader.expect(id, directive)) return "next-turn";
+      way?.lookFor(id, text);
       try {
         await current.live.request("turn/steer", {
           threadId: current.thread,
@@ -167,10 +186,16 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         return "next-turn";
       }
     },
-    setModel(wanted) {
+    async setModel(wanted) {
       model = wanted;
-      // It goes with the start of a turn: one that runs keeps its own.
-      return Promise.resolve(current === undefined || running !== undefined ? "next-turn" : "now");
+      if (current === undefined) return "next-turn";
+      // It goes with the start of a turn.
+      if (running === undefined) return "now";
+      const { turn: turnId } = running.reader.view;
+      if (turnId === undefined) return "next-turn";
+      const asked = { threadId: current.thread, turnId, model: wanted };
+      const { status } = await current.live.request("turn/settings/update", asked).catch((): Json => ({}));
+      return status === "applied" ? "now" : "next-turn";
     },
     reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
     async close() {

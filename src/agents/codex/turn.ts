@@ -175,6 +175,8 @@ async function* end(
 ): AsyncGenerator<AgentEvent> {
   reader.refuse();
   tidy();
+  // It is in the conversation: said again, the model would read it twice.
+  for (const [id, directive] of reader.unanswered()) if (way.carried(id)) yield { type: "delivered", directive };
   const { view } = reader;
   const found = outcomeOf({ status: view.status, error: view.error, refusal: way.refusal(), died });
   // It may have been done before the interrupt reached it.
@@ -187,7 +189,7 @@ async function* end(
   yield { type: "usage", usage };
   yield {
     type: "turn-end",
-    outcome,
+    outcome: withoutPass(outcome, way),
     usage,
     finalText: view.finalText,
     call: view.call,
@@ -214,6 +216,20 @@ function answerIn(text: string): { value: unknown } | undefined {
     return { value: JSON.parse(text) as unknown };
   } catch {
     return undefined;
+  }
+}
+
+function withoutPass(outcome: TurnOutcome, way: ModelWay): TurnOutcome {
+  switch (outcome.is) {
+    case "failed":
+    case "limited":
+      return { ...outcome, message: way.hide(outcome.message) };
+    case "cut":
+      return { ...outcome, reason: way.hide(outcome.reason) };
+    case "done":
+    case "interrupted":
+    case "timeout":
+      return outcome;
   }
 }
 
