@@ -16,7 +16,9 @@ const CODEX = ["--agent", `acp:'${CODEX_ACP}'`, "--env", "OPENAI_API_KEY", "--en
   ["--permissions", "agent-full-access"],
 );
 
-const { shell } = claudeDialect;
+const { shell } = codexDialect;
+/** Two starts of a program that takes long, beside other tests. */
+const PATIENCE_MS = 40_000;
 /** Ends when the test opens the gate: a file that git ignores, in the one place that both see. */
 const heldBy = (gate: string): Step => shell(`until [ -e ${GATE}${gate} ]; do node -e 0; done`);
 const open = ({ repository }: CliPlace, gate: string): void =>
@@ -44,19 +46,26 @@ it("goes from red to green, is killed in the middle and gone on with, and hears 
       2: [heldBy("kill"), heldBy("say"), shell("echo right > work.txt"), { text: CLAIM }],
     }),
   });
-  const first = place.start(["run", "write work.txt", ...CLAUDE, ...CHECK]);
+  const env = codexLogin(place);
+  const first = place.start(["run", "write work.txt", ...CODEX, ...CHECK], { env });
   const { state, run } = await stateOf(place);
   const calls = async (): Promise<string[]> => {
     const lines = (await state.trace.read(run)).map(({ line }) => line);
     return lines.flatMap(({ kind, data }) => (kind === "tool-start" ? [JSON.stringify(data)] : []));
   };
-  await waitFor(async () => (await calls()).some((call) => call.includes("gate-kill")), { what: "the second turn" });
+  await waitFor(async () => (await calls()).some((call) => call.includes("gate-kill")), {
+    what: "the second turn",
+    limitMs: PATIENCE_MS,
+  });
   first.child.kill("SIGKILL");
   await first.done;
   open(place, "kill");
 
-  const second = place.start(["resume", run, "--json"]);
-  await waitFor(async () => (await calls()).some((call) => call.includes("gate-say")), { what: "the third call" });
+  const second = place.start(["resume", run, "--json"], { env });
+  await waitFor(async () => (await calls()).some((call) => call.includes("gate-say")), {
+    what: "the third call",
+    limitMs: PATIENCE_MS,
+  });
   const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
   await waitFor(async () => (await state.journal.read(run)).some(({ type }) => type === "directive-received"), {
     what: "the directive",
@@ -75,21 +84,19 @@ it("goes from red to green, is killed in the middle and gone on with, and hears 
   const counted = turns.reduce((sum, { usage }) => sum + usage.outputTokens, 0);
   expect(counted).toBe(place.standin?.billing.outputTokens);
   expect(turns.every(({ usage }) => usage.usd !== null && usage.usd > 0)).toBe(true);
-}, 60_000);
+}, 120_000);
 
 it("drives another agent the same way, with no key of the user's anywhere inside the fence", async () => {
-  const look =
-    "(env; cat /proc/[0-9]*/environ) > seen.txt 2>&1; find / -name auth.json -exec cat {} + >> seen.txt 2>&1";
+  const look = "(env; cat /proc/[0-9]*/environ; find / -name '.credentials.json' -exec cat {} +) > seen.txt 2>&1";
   const place = await cliPlace({
-    script: byIteration({ 1: [codexDialect.shell(`${look}; echo right > work.txt`), { text: CLAIM }] }),
+    script: byIteration({ 1: [claudeDialect.shell(`${look}; echo right > work.txt`), { text: CLAIM }] }),
   });
-  const env = codexLogin(place);
-  const result = await place.start(["run", "write work.txt", ...CODEX, ...CHECK], { env }).done;
+  const result = await place.start(["run", "write work.txt", ...CLAUDE, ...CHECK]).done;
   expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
   const seen = readFileSync(join(place.repository.path, "seen.txt"), "latin1");
-  expect(seen).toContain("OPENAI_BASE_URL=");
-  expect(seen).not.toContain(env["OPENAI_API_KEY"]);
-});
+  expect(seen).toContain("ANTHROPIC_BASE_URL=");
+  expect(seen).not.toContain(place.env["ANTHROPIC_API_KEY"]);
+}, 60_000);
 
 it("refuses what it cannot do before anything is spent, and names the option", async () => {
   const place = await cliPlace({ script: byIteration({}) });
@@ -108,4 +115,4 @@ it("refuses what it cannot do before anything is spent, and names the option", a
     expect([code, stderr]).toEqual([2, expect.stringContaining(told)]);
   }
   expect(place.standin?.requests).toEqual([]);
-});
+}, 60_000);

@@ -47,6 +47,8 @@ export interface ModelWay {
   /** Requests that a model has answered since the turn began. */
   answered(): number;
   takeNotices(): string[];
+  /** Words of the agent without its right to pass, which stands in the addresses that it has. */
+  hide(text: string): string;
   /** Cuts what is under way; nothing reaches a model through it any more. Repeatable. */
   close(): Promise<void>;
 }
@@ -68,6 +70,7 @@ type Request = Pick<OpenRequest, "lane" | "sockets" | "environment">;
 export function modelWay({ lane, sockets, environment }: Request): ModelWay {
   const models = ledModels(environment, { closed: sockets !== undefined });
   const watch = requestWatch();
+  const passes: string[] = [];
   let failure: string | undefined;
   const opening = Promise.all(models.map((led, at) => openWay(led, at)));
   opening.catch(() => undefined);
@@ -97,6 +100,7 @@ export function modelWay({ lane, sockets, environment }: Request): ModelWay {
       const reached: Reached = { variables: {}, before: [], logins: [] };
       for (const { led, gateway, name, port } of await opening) {
         const { token } = gateway;
+        if (!passes.includes(token)) passes.push(token);
         const baseUrl = sockets === undefined ? gateway.url : `http://127.0.0.1:${port}/${token}`;
         Object.assign(reached.variables, led.variables({ url: baseUrl, token }));
         reached.logins.push({ protocol: led.protocol, baseUrl, headers: led.shown(token) });
@@ -125,6 +129,7 @@ export function modelWay({ lane, sockets, environment }: Request): ModelWay {
       failure = undefined;
       return failed === undefined ? [] : [`the connection to the model failed: ${failed}`];
     },
+    hide: (text) => passes.reduce((hidden, token) => hidden.replaceAll(`/${token}`, "").replaceAll(token, "…"), text),
     async close() {
       const open = await opening.catch(() => []);
       await Promise.all(open.map(({ gateway }) => gateway.close()));

@@ -61,6 +61,7 @@ it("says what the model said no with, by its status and its fields, and takes th
   const code = "context_length_exceeded";
   const { end } = await play(session, promptFor([{ status: 400, code }]));
   expect(end.outcome).toMatchObject({ is: "failed", kind: "context" });
+  expect(JSON.stringify(end)).not.toMatch(/127\.0\.0\.1:\d+\/[0-9a-f]{48}/);
   const next = await play(session, promptFor([{ text: "well again" }]));
   expect(next.end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
 });

@@ -18,6 +18,7 @@ import { turnReader, type TurnReader } from "./reader.ts";
 import { recordTurn } from "./record.ts";
 import { currentModel, NotReady, setModel } from "./session-config.ts";
 import { merged } from "./tools.ts";
+import { hidden, told } from "./telling.ts";
 import { failed, watch } from "./turn.ts";
 import { waitingForPeople } from "./waiting.ts";
 
@@ -37,7 +38,7 @@ export function acpSession(request: OpenRequest): AgentSession {
   const { agent, answer } = request;
   const waiting = waitingForPeople();
   const way = modelWay(request);
-  const told = new Set<string>();
+  const noticed = new Set<string>();
   let { model, session } = request;
   let current: Launched | undefined;
   let warming: Promise<Launched> | undefined;
@@ -118,8 +119,8 @@ export function acpSession(request: OpenRequest): AgentSession {
       const launched = await ready(signal);
       if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
       for (const text of launched.notices) {
-        if (!told.has(text)) yield { type: "notice", text };
-        told.add(text);
+        if (!noticed.has(text)) yield { type: "notice", text };
+        noticed.add(text);
       }
       yield { type: "session-opened", ref: session.ref, model: currentModel(launched) ?? model ?? null };
       const spent = meter({ isSeen: way.isSeen });
@@ -144,15 +145,16 @@ export function acpSession(request: OpenRequest): AgentSession {
         costBefore: costSoFar,
         answers: answer !== undefined,
       });
-      fit = yield* withNotices(events, () => [
+      const notices = (): string[] => [
         ...way.takeNotices(),
         ...launched.connection.limits().map((met) => `the fence: ${met}`),
-      ]);
+      ];
+      fit = yield* told(events, { notices, hide: (text) => way.hide(text) });
       costSoFar = reader.view.costUsd ?? costSoFar;
       // From now on there is a conversation.
       session = { ref: session.ref, mode: "continue" };
     } catch (error) {
-      yield emptyEnd(notReady(error, way.refusal()));
+      yield hidden(emptyEnd(notReady(error, way.refusal())), (text) => way.hide(text));
     } finally {
       running = undefined;
       if (!fit) await drop();
@@ -220,23 +222,6 @@ function notReady(error: unknown, refusal: Parameters<typeof outcomeOf>[0]["refu
   if (error instanceof AgentError) return outcomeOf({ answered: error.answer, refusal, replies: 0 });
   if (refusal !== undefined) return outcomeOf({ answered: { is: "stopped", reason: "" }, refusal, replies: 0 });
   return { is: "cut", reason: brief(error instanceof Error ? error.message : String(error)) };
-}
-
-/** What is known of the connection and the limits is told before the turn ends. */
-async function* withNotices(
-  events: AsyncGenerator<AgentEvent, boolean>,
-  takeNotices: () => string[],
-): AsyncGenerator<AgentEvent, boolean> {
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
-      yield next.value;
-    }
-  } finally {
-    await events.return(false);
-  }
 }
 
 /** The end of a turn that never reached the model. */
