@@ -44,6 +44,7 @@ agentContract("codex-acp", ACP_GAPS, () => ({
   },
   models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
   writeTool: "edit",
+  shell: (command, text) => promptFor([codexDialect.shell(command), { text }]),
 }));
 
 /** What depends on the agent behind the protocol: each start of this one takes seconds. */

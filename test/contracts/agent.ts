@@ -277,7 +277,7 @@ export function agentContract(
       expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
     });
 
-    faultsContract({ world, subject, runTag: RUN_TAG });
+    if (only.test("faults")) faultsContract({ world, subject, runTag: RUN_TAG });
     askingContract({ needs, world, heard: () => subject().heard() });
   });
 }

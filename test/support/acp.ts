@@ -75,7 +75,12 @@ export function stepsFor(behaviour: Behaviour, dialect: Dialect): Step[] {
     case "call":
       return [{ text: behaviour.text }];
     case "need":
-      return [dialect.need(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
+      // A reason that comes late is answered once more.
+      return [
+        dialect.need(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`),
+        { text: behaviour.text },
+        { text: behaviour.text },
+      ];
     case "question":
       return [dialect.question(behaviour.question, behaviour.options), { text: behaviour.text }];
   }

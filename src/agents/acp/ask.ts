@@ -9,6 +9,8 @@ import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
 import { listAt, textAt, type Json } from "./json.ts";
 import { TURN_OVER, type Waiting } from "./waiting.ts";
 
+/** For an agent to say whether it has heard. */
+const EXPLAIN_LIMIT_MS = 2_000;
 const POLICY = "Not allowed: pawl's policy denies what needs a permission, and nobody is asked. Find another way.";
 export const CANCELLED: Json = { outcome: { outcome: "cancelled" } };
 
@@ -17,7 +19,7 @@ export interface Asks {
   permission(request: Json, tool: Json): Promise<Json>;
   form(request: Json): Promise<Json>;
   /** Why something was denied, since the last time: for an agent that stops at a refusal to be told what to do instead. */
-  takeReasons(): string[];
+  takeReasons(): Promise<string[]>;
 }
 
 interface About {
@@ -27,11 +29,11 @@ interface About {
   answersOnly: boolean;
   waiting: Waiting;
   /** Says it into the running turn, where the agent can hear. */
-  explain: (text: string) => void;
+  explain: (text: string) => Promise<unknown>;
 }
 
 export function asks({ policy, workspace, answersOnly, waiting, explain }: About): Asks {
-  const reasons: string[] = [];
+  let reasons: { why: string; explained: Promise<unknown> }[] = [];
 
   async function mayIt(tool: Json): Promise<Reply> {
     if (answersOnly) return { is: "deny", reason: "This session has no tools: answer from what you were told." };
@@ -55,14 +57,20 @@ export function asks({ policy, workspace, answersOnly, waiting, explain }: About
         .filter((one) => one !== undefined);
       if (reply.is !== "allow") {
         const why = whyNot(reply);
-        reasons.push(why);
         // Once the refusal has left: what is said before it would be lost with the call.
-        setImmediate(() => explain(why));
+        reasons.push({ why, explained: new Promise((resolve) => setImmediate(resolve)).then(() => explain(why)) });
       }
       if (option === undefined) return CANCELLED;
       return { outcome: { outcome: "selected", optionId: textAt(option, "optionId") } };
     },
-    takeReasons: () => reasons.splice(0),
+    async takeReasons() {
+      const taken = reasons;
+      reasons = [];
+      // What is still on its way would be heard twice.
+      const late = new Promise((resolve) => setTimeout(resolve, EXPLAIN_LIMIT_MS).unref());
+      await Promise.race([late, Promise.allSettled(taken.map(({ explained }) => explained))]);
+      return taken.map(({ why }) => why);
+    },
     async form(request) {
       const choices = policy.questions === "ask" && !answersOnly ? choicesOf(request) : [];
       if (choices.length === 0) return { action: "decline" };

@@ -68,7 +68,7 @@ export function acpSession(request: OpenRequest): AgentSession {
     workspace: request.workspace,
     answersOnly: answer !== undefined,
     waiting,
-    explain: (text) => void steer(text),
+    explain: steer,
   });
   const side = {
     permission(asked: Json): Promise<Json> {

@@ -54,7 +54,7 @@ export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
   const { uuid, launched, waiting, way, record, meter, maxRequests } = watched;
-  watched.asks.takeReasons();
+  await watched.asks.takeReasons();
   const { connection } = launched;
   let atLimit = false;
   waiting.begin(uuid, () => connection.nudge());
@@ -133,9 +133,9 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         break;
       }
       case "answered": {
-        const reasons = watched.asks.takeReasons();
         const isCancelled = stopping === undefined && textAt(wake.result, "stopReason") === "cancelled";
-        if (isCancelled && reasons.length > 0 && continuations < MAX_CONTINUATIONS) {
+        const reasons = isCancelled ? await watched.asks.takeReasons() : [];
+        if (reasons.length > 0 && continuations < MAX_CONTINUATIONS) {
           continuations += 1;
           connection.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: reasons.join("\n") }] });
           break;
