@@ -10,7 +10,7 @@ export interface Tail {
 export function tailOf(maxBytes: number): Tail {
   const last = makeLastBytes(maxBytes);
   return {
-    write: last.push,
+    write: (chunk) => last.push(chunk),
     text() {
       const bytes = Buffer.concat(last.parts());
       // The cut may be inside a character of up to four bytes.
