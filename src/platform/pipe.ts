@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SYSTEM_PATH } from "./environment.ts";
@@ -20,64 +20,56 @@ export interface Pipe {
 /** POSIX; Node has no call for it. */
 const MKFIFO = "mkfifo";
 const SPARE_DELAY_MS = 5;
-/** By one program, which takes no longer for them than for one. */
-const MADE_AT_ONCE = 8;
+/** Made at once: to start the program costs far more than what it does. */
+const PIPES_AT_ONCE = 4;
 const spares: Pipe[] = [];
-let making: Promise<number> | undefined;
+let making: Promise<void> | undefined;
 
 /** Undefined when the system refuses one; then Node's own sockets must do. */
 export async function takePipe(): Promise<Pipe | undefined> {
-  // Others may wait for the same ones.
-  while (spares.length === 0) if ((await more()) === 0) return undefined;
+  if (spares.length === 0) await makeSpares();
   return spares.pop();
 }
 
 /** Makes the next ones ahead of time: it takes about as long as starting a program, so not while one is starting. */
 export function prepareSparePipe(): void {
-  if (spares.length > 0) return;
   setTimeout(() => {
-    if (spares.length === 0) void more();
+    if (spares.length === 0) void makeSpares();
   }, SPARE_DELAY_MS).unref();
 }
 
-/** Returns how many there are more. */
-function more(): Promise<number> {
-  making ??= makePipes().finally(() => {
+/** Several who want one at the same time wait for the same. */
+function makeSpares(): Promise<void> {
+  making ??= makePipes().then((made) => {
     making = undefined;
+    spares.push(...made);
   });
   return making;
 }
 
 /** Opens named pipes and removes the names, so that nothing of them stays on disk. */
-async function makePipes(): Promise<number> {
-  const before = spares.length;
+async function makePipes(): Promise<Pipe[]> {
   let folder: string | undefined;
+  const made: Pipe[] = [];
   try {
     folder = mkdtempSync(join(tmpdir(), "pawl-pipe-"));
-    const paths = Array.from({ length: MADE_AT_ONCE }, (_, n) => join(folder ?? "", String(n)));
+    const at = folder;
+    const paths = Array.from({ length: PIPES_AT_ONCE }, (_, n) => join(at, String(n)));
     fault("spawn");
     // Inside a fence it may be another uid that opens /dev/stderr; nobody else can come by the name.
-    const child = spawn(MKFIFO, ["-m", "622", ...paths], {
-      stdio: "ignore",
-      detached: true,
-      env: { PATH: SYSTEM_PATH },
-    });
+    const words = ["-m", "622", ...paths];
+    const child = spawn(MKFIFO, words, { stdio: "ignore", detached: true, env: { PATH: SYSTEM_PATH } });
     const [code] = (await once(child, "exit")) as [number | null];
-    if (code === 0) for (const path of paths) spares.push(openPipe(path));
+    if (code === 0) for (const path of paths) made.push(opened(path));
   } catch {
-    // As many as there are.
+    // What could be made is used.
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
-  return spares.length - before;
+  return made;
 }
 
-function openPipe(path: string): Pipe {
+function opened(path: string): Pipe {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    return { reader, writer: openSync(path, constants.O_WRONLY) };
-  } catch (error) {
-    closeSync(reader);
-    throw error;
-  }
+  return { reader, writer: openSync(path, constants.O_WRONLY) };
 }
