@@ -39,7 +39,7 @@ export interface StandinRequest {
 const FILLERS = new Set(["Continue from where you left off.", "No response requested.", "(no content)"]);
 
 /** Put in by agent programs as the result of a tool that was running when they were killed. */
-const LOST_RESULT = "[Tool call interrupted";
+const LOST_RESULT = /^\[Tool (call|execution was) interrupted/;
 
 const TITLE_REQUEST =
   /\btitle generator\b|\b(?:generate|write|create|output|produce|give|summari[sz]e)\b[^\n]{0,80}\btitle\b/i;
@@ -65,7 +65,7 @@ function answersAfter(request: StandinRequest, index: number): Turn[] {
   return request.turns.filter((turn, at) => {
     if (at <= index || turn.role !== "assistant" || FILLERS.has(wordsOf(turn))) return false;
     const results = request.turns[at + 1]?.toolResults ?? [];
-    return !results.some((result) => result.startsWith(LOST_RESULT));
+    return !results.some((result) => LOST_RESULT.test(result));
   });
 }
 
