@@ -267,13 +267,21 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     const { claude } = await import("./agents/claude.ts");
     return { claude: claude({ userEnvironment: env }) };
   }
+  if (name === "opencode") {
+    const { opencode } = await import("./agents/opencode.ts");
+    return { opencode: opencode({ userEnvironment: env }) };
+  }
   throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude; a program's own agent is passed by that program",
+    hint: "--agent claude or opencode; a program's own agent is passed by that program",
   });
 }
 
 /** Folders that the agent's program needs to read. */
 async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+  if (name === "opencode") {
+    const { opencodeFolders } = await import("./agents/opencode/program.ts");
+    return opencodeFolders(options);
+  }
   if (name !== "claude") return [];
   const { claudeFolders } = await import("./agents/claude/sdk.ts");
   return claudeFolders(options);
@@ -281,16 +289,22 @@ async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string
 
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
 export function warmAgent(name: string): void {
+  if (name === "opencode") import("./agents/opencode/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
   if (name !== "claude") return;
   import("./agents/claude/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
 }
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  { agent, workspace, fence }: Pick<RunSpec, "agent" | "workspace" | "fence">,
+  spec: Pick<RunSpec, "agent" | "workspace" | "fence">,
   env: Environment,
 ): Promise<void> {
+  const { agent, workspace, fence } = spec;
   const { name, options, ask } = agent;
+  if (name === "opencode") {
+    const { checkOpencode } = await import("./agents/opencode/check.ts");
+    return checkOpencode(spec, env);
+  }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
     await Promise.all([

@@ -3,19 +3,30 @@ import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
-import { bash, write } from "../../test/support/opencode.ts";
-import { tempDir } from "../../test/support/temp.ts";
+import { bash, opencodeWorld, write } from "../../test/support/opencode.ts";
+import type { OpencodeWorld } from "../../test/support/opencode.ts";
+import type { Agent, AgentSession } from "../ports.ts";
 import type { Step } from "../standin/script.ts";
 import { opencode } from "./opencode.ts";
 
+const MODELS = { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" };
 let model: ScriptedModel;
-let environment: Record<string, string>;
+let agent: Agent;
+let world: OpencodeWorld;
+/** Holds the server that the tests share. */
+let holder: AgentSession;
 
 beforeAll(async () => {
   model = await startScriptedModel({ apiKey: "key" });
-  environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
+  agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } });
+  world = opencodeWorld();
+  holder = await agent.open(world.request({ model: MODELS.first }));
+  holder.warm?.();
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await holder.close();
+  await model.standin.close();
+});
 
 function stepsFor(behaviour: Behaviour): Step[] {
   switch (behaviour.is) {
@@ -46,13 +57,14 @@ function stepsFor(behaviour: Behaviour): Step[] {
 }
 
 agentContract("opencode", opencode({ userEnvironment: {} }).gaps, () => ({
-  agent: opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } }),
+  agent,
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
-  environment,
+  environment: world.environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => `anthropic/${model.seen.at(-1)?.model}`,
-  models: { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" },
+  models: MODELS,
   requests: () => model.seen.length,
+  root: world.root,
   writeTool: "write",
 }));

@@ -178,6 +178,7 @@ function toAgent(s: Resolved["settings"]): AgentSpec {
     mcp: s.mcp,
     effort: s.effort,
     bin: s["agent-bin"],
+    server: s["agent-server"],
     extra: s["agent-args"],
   };
   return {

@@ -40,6 +40,8 @@ export interface GatewayAnswer {
   readonly headers: IncomingHttpHeaders;
   /** Of a refusal, its beginning; else empty. */
   readonly body: string;
+  /** Headers of the request. */
+  readonly sent: IncomingHttpHeaders;
 }
 
 export interface GatewayOptions {
@@ -153,24 +155,24 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
     request.socket.resetAndDestroy();
     return;
   }
-  tellOf(answer, { path: asked.pathname, onAnswer: context.onAnswer });
+  tellOf(answer, { path: asked.pathname, sent: headers, onAnswer: context.onAnswer });
   relay(answer, response, context);
 }
 
 function tellOf(
   answer: IncomingMessage,
-  { path, onAnswer }: { path: string; onAnswer: GatewayOptions["onAnswer"] },
+  { path, sent, onAnswer }: { path: string; sent: IncomingHttpHeaders; onAnswer: GatewayOptions["onAnswer"] },
 ): void {
   const { statusCode: status = 0, headers } = answer;
   if (onAnswer === undefined) return;
-  if (status < FIRST_REFUSAL) return onAnswer({ path, status, headers, body: "" });
+  if (status < FIRST_REFUSAL) return onAnswer({ path, status, headers, sent, body: "" });
   const chunks: Buffer[] = [];
   let bytes = 0;
   answer.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= MAX_REFUSAL_BYTES) chunks.push(chunk);
   });
-  answer.once("end", () => onAnswer({ path, status, headers, body: Buffer.concat(chunks).toString("utf8") }));
+  answer.once("end", () => onAnswer({ path, status, headers, sent, body: Buffer.concat(chunks).toString("utf8") }));
 }
 
 /** A cut stream stays a cut stream: the connection is broken, never ended in order. */

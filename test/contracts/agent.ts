@@ -29,6 +29,8 @@ export interface AgentSubject {
   models: { first: string; second: string };
   /** Requests to the model so far, if they can be counted. */
   requests(): number;
+  /** The tests share this folder, and with it a program that takes long to start, where they do not end it. */
+  root?: string;
   /** What the agent calls the tool that writes a file; `Write` where nothing is said. */
   writeTool?: string;
 }
@@ -43,11 +45,11 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
     else it.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
-  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}): AgentWorld {
-    const { agent, prompt, environment, models } = subject();
-    const root = tempDir("agent");
+  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}, { alone = false } = {}): AgentWorld {
+    const { agent, prompt, environment, models, root: shared } = subject();
+    const root = alone || shared === undefined ? tempDir("agent") : shared;
     const workspace = join(root, "workspace");
-    mkdirSync(workspace);
+    mkdirSync(workspace, { recursive: true });
     const run = `contract-${randomUUID()}`;
     const request = (session: OpenRequest["session"]): OpenRequest => ({
       run,
@@ -124,7 +126,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
     });
 
     it("ends a turn whose agent dies as cut, and goes on with the same session", async () => {
-      const { agent, prompt, open } = world();
+      const { agent, prompt, open } = world({}, { alone: true });
       const { session, asked } = await open();
       const uuid = randomUUID();
       const { end } = await play(session, prompt({ is: "crash" }), { uuid });
@@ -144,13 +146,16 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
     });
 
     it("leaves no process after close, also in the middle of a turn", async () => {
-      const { prompt, run, open } = world();
+      const { prompt, run, open } = world({}, { alone: true });
       const { session } = await open();
       const ends: AgentEvent[] = [];
       const turn = play(session, prompt({ is: "work", ms: 30_000, text: "never" }), {
         onEvent: (event) => ends.push(event),
       });
-      await waitFor(() => ends.some((event) => event.type === "tool-start"), { what: "the tool" });
+      await waitFor(() => ends.some((event) => event.type === "tool-start"), {
+        what: "the tool",
+        limitMs: LIMITS.turnTimeoutMs,
+      });
       await session.close();
       expect(taggedProcesses(RUN_TAG, run)).toEqual([]);
       expect((await turn).end.outcome.is).not.toBe("done");
@@ -160,7 +165,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
     });
 
     it("leaves no process when nobody reads on", async () => {
-      const { prompt, run, open } = world();
+      const { prompt, run, open } = world({}, { alone: true });
       const { session } = await open();
       for await (const event of session.turn(
         { uuid: randomUUID(), prompt: prompt({ is: "hang" }) },

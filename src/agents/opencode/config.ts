@@ -1,6 +1,7 @@
 /** The configuration and the environment of one server: nothing of the user's, nothing of the workspace's. */
 import { makePrivateDir } from "../../platform/files.ts";
 import type { OpenRequest } from "../../ports.ts";
+import type { AskSpec } from "../../spec.ts";
 import { DONE_TOOL, PAWL_SERVER } from "./done.ts";
 import { xdgFolder } from "./home.ts";
 import type { Json } from "./json.ts";
@@ -34,7 +35,8 @@ export function configOf({ request, options, reached, models, servers }: Wanted)
   return {
     enabled_providers: [...reached.urls.keys()],
     provider: Object.fromEntries(providers),
-    permission: permissions(request, options),
+    // The strictest, which holds for subagents, too; a session of its own may be freer.
+    permission: permissions(request, options, { permissions: "ask", questions: "ask" }),
     mcp: request.answer === undefined ? { ...servers, [PAWL_SERVER]: done } : {},
     share: "disabled",
     autoupdate: false,
@@ -47,18 +49,31 @@ export function configOf({ request, options, reached, models, servers }: Wanted)
   };
 }
 
+type Policy = Pick<AskSpec, "permissions" | "questions">;
+
+/** For a session: subagents of it ask, and are answered by policy. */
+export function sessionRules(
+  request: Wanted["request"],
+  options: OpencodeOptions,
+): { permission: string; pattern: string; action: "allow" | "deny" | "ask" }[] {
+  const rules = Object.entries(permissions(request, options, request.agent.ask));
+  return rules.map(([permission, action]) => ({ permission, pattern: "*", action }));
+}
+
 /** The last rule that fits counts. */
-export function permissions({ agent: { ask }, answer }: Wanted["request"], options: OpencodeOptions): Json {
+function permissions(
+  { answer }: Wanted["request"],
+  options: OpencodeOptions,
+  ask: Policy,
+): Record<string, "allow" | "deny" | "ask"> {
   if (answer !== undefined) return { "*": "deny", [ANSWER_TOOL]: "allow" };
   const asked = ask.permissions === "allow" ? "allow" : "ask";
-  const of = (name: string): string => (HARMLESS.includes(name) ? "allow" : asked);
-  const rules =
-    options.tools === undefined
-      ? { "*": asked, ...Object.fromEntries(HARMLESS.map((name) => [name, "allow"])) }
-      : { "*": "deny", ...Object.fromEntries([...options.tools, ...MANNERS].map((name) => [name, of(name)])) };
+  const names = options.tools === undefined ? HARMLESS : [...options.tools, ...MANNERS];
+  const named = names.map((name) => [name, HARMLESS.includes(name) ? "allow" : asked] as const);
   return {
-    ...rules,
-    ...(options.agent === "plan" ? { edit: "deny" } : {}),
+    "*": options.tools === undefined ? asked : "deny",
+    ...Object.fromEntries(named),
+    ...(options.agent === "plan" ? { edit: "deny" as const } : {}),
     question: ask.questions === "ask" ? "allow" : "deny",
     // Changes of its mode are a person's to decide.
     plan_enter: "deny",

@@ -1,24 +1,15 @@
-/** Starts the server of one session, or attaches to one that runs, and opens its session: a new one, the one there is, or a fork. */
-import { randomBytes } from "node:crypto";
+/** Opens a session on a server: a new one, the one there is, or a fork of an earlier one. */
 import { UsageError } from "../../errors.ts";
 import type { OpenRequest } from "../../ports.ts";
-import { configOf, environmentOf } from "./config.ts";
+import { sessionRules } from "./config.ts";
 import { keepSession, sessionOf } from "./home.ts";
 import { objectAt } from "./json.ts";
 import { live, type Live } from "./live.ts";
-import { readMcpServers } from "./mcp.ts";
 import type { ModelName } from "./model.ts";
-import { freshPort, relayProgram, type ModelWay } from "./model-way.ts";
 import type { OpencodeOptions } from "./options.ts";
-import { startServer, type ServerProcess } from "./process.ts";
-import { opencodeAvailable } from "./program.ts";
-import { freePort, listenWords, reachPort, reachSocket, reachUrl, type Reach } from "./reach.ts";
-import { loadSdk, type Client } from "./sdk.ts";
+import type { ServerProcess } from "./process.ts";
+import type { Client } from "./sdk.ts";
 
-/** From the start of the program to an open session. */
-const START_LIMIT_MS = 120_000;
-const PASSWORD_BYTES = 24;
-const USER = "opencode";
 /** Anything but a title of opencode's own: those it has a model think of. */
 const TITLE = "pawl";
 
@@ -31,74 +22,27 @@ export interface Launched {
   knows(model: ModelName): boolean;
 }
 
-export interface Wanted {
+interface Wanted {
   request: OpenRequest;
   session: OpenRequest["session"];
-  /** That may be asked for. */
-  models: readonly ModelName[];
-  providers: readonly string[];
   options: OpencodeOptions;
-  way: ModelWay | undefined;
-  /** Of a server that runs already. */
-  login: { user: string; password: string } | undefined;
+  model: ModelName | undefined;
 }
 
-export async function launch(wanted: Wanted): Promise<Launched> {
-  const { createOpencodeClient } = await loadSdk();
-  const { request, options } = wanted;
-  const started = options.server === undefined ? await startOwn(wanted) : attachTo(options.server, wanted);
-  const { process } = started;
+export async function launch(
+  { client, process }: { client: Client; process: ServerProcess | undefined },
+  wanted: Wanted,
+): Promise<Launched> {
+  const ear = live({ client, process });
   try {
-    return await within(START_LIMIT_MS, async () => {
-      const { reach, password, user } = await started.reached;
-      const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-      const headers = password === "" ? {} : { authorization };
-      const { baseUrl, fetch } = reach;
-      const client = createOpencodeClient({ baseUrl, fetch, headers, directory: request.workspace });
-      const [opened, variants] = await Promise.all([open(client, wanted), variantsOf(client)]);
-      checkEffort(variants, wanted);
-      const knows = (model: ModelName): boolean => variants.has(nameOf(model));
-      return { live: live({ client, reach, process }), ...opened, knows };
-    });
+    const [opened, variants] = await Promise.all([open(client, wanted), variantsOf(client), ear.connected]);
+    checkEffort(variants, wanted);
+    const knows = (model: ModelName): boolean => variants.has(nameOf(model));
+    return { live: ear, ...opened, knows };
   } catch (error) {
-    await process?.end();
+    ear.end();
     throw error;
   }
-}
-
-interface Started {
-  process: ServerProcess | undefined;
-  reached: Promise<{ reach: Reach; user: string; password: string }>;
-}
-
-function attachTo(url: string, { login }: Wanted): Started {
-  const { user, password } = login ?? { user: USER, password: "" };
-  return { process: undefined, reached: Promise.resolve({ reach: reachUrl(url), user, password }) };
-}
-
-async function startOwn({ request, options, way, providers, models }: Wanted): Promise<Started> {
-  if (way === undefined) throw new UsageError("opencode has no login");
-  const { home, workspace, environment, confine, sockets } = request;
-  const program = opencodeAvailable({ bin: options.bin }, environment);
-  const servers = request.answer === undefined ? readMcpServers(options.mcp, workspace) : {};
-  const reached = await way.reached(providers);
-  const password = randomBytes(PASSWORD_BYTES).toString("hex");
-  const config = configOf({ request, options, reached, models, servers });
-  const port = sockets === undefined ? await freePort() : freshPort(new Set());
-  const listening = sockets === undefined ? [] : listenWords({ home, socat: relayProgram(), port });
-  const words = [...reached.before, ...listening, program, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
-  const [command = program, ...args] = words;
-  const env = environmentOf(request, { config, password });
-  const process = startServer({ command, args, cwd: workspace, env, confine });
-  const dead = process.exited.then((how) => {
-    throw new Error(`opencode did not start (${how}): ${process.lastWords()}`);
-  });
-  dead.catch(() => undefined);
-  const up = process.ready.then(async () => {
-    const reach = sockets === undefined ? reachPort(port) : await reachSocket(home);
-    return { reach, user: USER, password };
-  });
-  return { process, reached: Promise.race([dead, up]) };
 }
 
 interface Opened {
@@ -106,11 +50,18 @@ interface Opened {
   notice: string | undefined;
 }
 
-async function open(client: Client, { request: { home }, session: { ref, mode, at } }: Wanted): Promise<Opened> {
+async function open(client: Client, { request, session: { ref, mode, at }, options }: Wanted): Promise<Opened> {
+  const { home } = request;
+  const permission = sessionRules(request, options);
   const known = await living(client, sessionOf(home, ref));
-  if (known !== undefined) return { session: known, notice: undefined };
+  if (known !== undefined) {
+    // They are put behind those that the session has.
+    await client.session.update({ sessionID: known, permission });
+    return { session: known, notice: undefined };
+  }
   const forked = mode === "rewind" && at !== undefined ? await fork(client, { home, at }) : undefined;
-  const session = forked ?? idOf(await client.session.create({ title: TITLE }));
+  if (forked !== undefined) await client.session.update({ sessionID: forked, permission });
+  const session = forked ?? idOf(await client.session.create({ title: TITLE, permission }));
   keepSession(home, ref, session);
   if (mode === "new" || forked !== undefined) return { session, notice: undefined };
   const lost =
@@ -158,23 +109,10 @@ async function variantsOf(client: Client): Promise<Map<string, string[]>> {
 }
 
 /** opencode passes over an effort that a model does not have. */
-function checkEffort(variants: ReadonlyMap<string, string[]>, { options: { effort }, models: [model] }: Wanted): void {
+function checkEffort(variants: ReadonlyMap<string, string[]>, { options: { effort }, model }: Wanted): void {
   const names = model === undefined ? undefined : variants.get(nameOf(model));
   if (effort === undefined || names === undefined || names.includes(effort)) return;
   throw new UsageError(`--effort ${effort}: ${model?.modelID} has no such variant in opencode`, {
     hint: names.length === 0 ? "it has none" : `it has: ${names.join(", ")}`,
   });
-}
-
-/** Rejects when it takes longer. */
-async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`opencode did not start within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,7 +1,6 @@
-/** A server that can be asked, its stream of events, and its process where pawl started it. */
+/** One session's ear to a server: its stream of events, the answers to its prompts, and the end of its process. */
 import { isObject, type Json } from "./json.ts";
 import type { ServerProcess } from "./process.ts";
-import type { Reach } from "./reach.ts";
 import type { Client } from "./sdk.ts";
 import { wakes, type Wakes } from "./wakes.ts";
 
@@ -14,6 +13,8 @@ const STREAM_TRIES = 1;
 
 export interface Live extends Pick<Wakes, "next" | "nudge"> {
   readonly client: Client;
+  /** Resolves once no event can be missed any more; rejects when there will be none. */
+  readonly connected: Promise<void>;
   /** Its process has exited or its stream is over. */
   isDead(): boolean;
   /** Events from now on are kept for the reader. */
@@ -23,26 +24,29 @@ export interface Live extends Pick<Wakes, "next" | "nudge"> {
   prompt(body: Parameters<Client["session"]["prompt"]>[0]): void;
   /** Limits of the fence that were met since the last look. */
   limits(): string[];
-  /** Ends stream, process and children. Repeatable. */
-  end(): Promise<void>;
+  /** Nothing comes any more; the server goes on. Repeatable. */
+  end(): void;
 }
 
 interface Parts {
   client: Client;
-  reach: Reach;
   /** undefined: a server of somebody else's. */
   process: ServerProcess | undefined;
 }
 
-export function live({ client, reach, process }: Parts): Live {
+export function live({ client, process }: Parts): Live {
   const inbox = wakes();
   const stopped = new AbortController();
+  const connected = Promise.withResolvers<void>();
+  connected.promise.catch(() => undefined);
   let listening = false;
   let exited = false;
 
   const over = (why: string): void => {
     const words = process?.lastWords() ?? "";
-    inbox.over(words === "" ? why : `${why}: ${words}`);
+    const whole = words === "" ? why : `${why}: ${words}`;
+    inbox.over(whole);
+    connected.reject(new Error(whole));
     stopped.abort();
   };
   void process?.exited.then((how) => {
@@ -58,6 +62,8 @@ export function live({ client, reach, process }: Parts): Live {
       onSseError: (error) => (failure = `: ${String(error)}`),
     });
     for await (const event of stream as AsyncIterable<unknown>) {
+      // The first is the server's word that it listens.
+      connected.resolve();
       if (!listening || !isObject(event)) continue;
       const { type, properties } = event;
       if (typeof type === "string" && isObject(properties)) inbox.put({ is: "event", type, properties });
@@ -73,6 +79,7 @@ export function live({ client, reach, process }: Parts): Live {
 
   return {
     client,
+    connected: connected.promise,
     isDead: () => exited || inbox.ended() !== undefined,
     listen() {
       inbox.clear();
@@ -94,12 +101,7 @@ export function live({ client, reach, process }: Parts): Live {
     next: (options) => inbox.next(options),
     nudge: () => inbox.nudge(),
     limits: () => process?.limits() ?? [],
-    async end() {
-      stopped.abort();
-      await process?.end();
-      over("opencode was ended");
-      reach.close();
-    },
+    end: () => over("the session was closed"),
   };
 }
 

@@ -12,6 +12,7 @@ import { relayWords } from "../../platform/fence/bwrap.ts";
 import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { answerDone, DONE_PATH } from "./done.ts";
+import { textAt } from "./json.ts";
 import type { Environment, Login } from "./login.ts";
 import { refusalOf, type Said } from "./refusal.ts";
 
@@ -23,6 +24,9 @@ const LAST_PORT = 30_000;
 /** What is asked of a model, in the words of each protocol. */
 const REQUESTS = ["/messages", "/responses", "/chat/completions", "/models/"];
 const PATHS = [...REQUESTS, "/models", DONE_PATH];
+/** By which opencode tells whose a request is. */
+const SESSION_HEADERS = ["x-session-affinity", "x-opencode-session"];
+const PARENT_HEADER = "x-parent-session-id";
 const SIGNATURES = ["authorization", "x-api-key", "x-goog-api-key"];
 
 export interface Reached {
@@ -34,15 +38,21 @@ export interface Reached {
   before: string[];
 }
 
+/** Of one turn; `limit`: the request after so many is held until it is given up. */
+interface Counting {
+  limit: number | undefined;
+  onLimit: () => void;
+}
+
 export interface ModelWay {
   /** Opens what is not open yet. */
   reached(providers: readonly string[]): Promise<Reached>;
-  /** Of the turn that begins now; `limit`: the request after so many is held until it is given up. */
-  begin(about: { limit: number | undefined; onLimit: () => void }): void;
-  /** Requests that left since then. */
-  requests(): number;
+  /** A turn of that session of opencode's begins. */
+  begin(session: string, counting: Counting): void;
+  /** Requests of it and its subagents that left since then. */
+  requests(session: string): number;
   /** What a model last said no with since then, if none has answered after that. */
-  refusal(): Said | undefined;
+  refusal(session: string): Said | undefined;
   takeNotices(): string[];
   /** Cuts what is under way; nothing reaches a model through it any more. Repeatable. */
   close(): Promise<void>;
@@ -59,14 +69,25 @@ interface Way {
   port: number;
 }
 
-export function modelWay({ lane, sockets }: OpenRequest, { logins, user }: About): ModelWay {
+interface Turn extends Counting {
+  requests: number;
+  said: Said | undefined;
+}
+
+export function modelWay({ lane, sockets }: Pick<OpenRequest, "lane" | "sockets">, { logins, user }: About): ModelWay {
   const ways = new Map<string, Way>();
   const ports = new Set<number>();
-  let requests = 0;
-  let limit: number | undefined;
-  let onLimit: () => void = () => undefined;
-  let said: Said | undefined;
+  const turns = new Map<string, Turn>();
+  /** Whose subagent a session is. */
+  const roots = new Map<string, string>();
   let failure: string | undefined;
+
+  function turnOf(sent: Readonly<Record<string, unknown>>): Turn | undefined {
+    const session = SESSION_HEADERS.map((name) => textAt(sent, name)).find((id) => id !== "") ?? "";
+    const parent = textAt(sent, PARENT_HEADER);
+    if (parent !== "") roots.set(session, roots.get(parent) ?? parent);
+    return turns.get(roots.get(session) ?? session);
+  }
 
   async function open(login: Login, name: string): Promise<Gateway> {
     const { openGateway } = await import("../../platform/gateway.ts");
@@ -76,21 +97,23 @@ export function modelWay({ lane, sockets }: OpenRequest, { logins, user }: About
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
       headers: (sent, token) => signed(sent, { token, key: login.key() }),
       own: (request) => (request.path === DONE_PATH ? answerDone(request) : undefined),
-      async beforeForward({ method, path, signal }) {
-        if (method !== "POST" || !isRequest(path)) return;
-        if (limit !== undefined && requests >= limit) {
-          onLimit();
-          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      async beforeForward({ method, path, headers, signal }) {
+        const turn = method === "POST" && isRequest(path) ? turnOf(headers) : undefined;
+        if (turn === undefined) return;
+        if (turn.limit === undefined || turn.requests < turn.limit) {
+          turn.requests += 1;
           return;
         }
-        requests += 1;
+        turn.onLimit();
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       },
       onAnswer(answer: GatewayAnswer) {
-        if (isRequest(answer.path)) said = refusalOf(answer);
+        const turn = isRequest(answer.path) ? turnOf(answer.sent) : undefined;
+        if (turn !== undefined) turn.said = refusalOf(answer);
       },
       onFailure(error) {
         failure = brief(error.message);
-        said = { kind: "connection", status: null, resetAt: undefined };
+        for (const turn of turns.values()) turn.said = { kind: "connection", status: null, resetAt: undefined };
       },
       environment: user,
     });
@@ -124,13 +147,9 @@ export function modelWay({ lane, sockets }: OpenRequest, { logins, user }: About
       const [first] = urls.values();
       return { urls, done: `${first?.url ?? ""}${DONE_PATH}`, before };
     },
-    begin(about) {
-      requests = 0;
-      said = undefined;
-      ({ limit, onLimit } = about);
-    },
-    requests: () => requests,
-    refusal: () => said,
+    begin: (session, counting) => void turns.set(session, { ...counting, requests: 0, said: undefined }),
+    requests: (session) => turns.get(session)?.requests ?? 0,
+    refusal: (session) => turns.get(session)?.said,
     takeNotices() {
       const failed = failure;
       failure = undefined;

@@ -11,15 +11,21 @@ import { launch, type Launched } from "./launch.ts";
 import type { Environment, Login } from "./login.ts";
 import { meter } from "./meter.ts";
 import { modelNamed, type ModelName } from "./model.ts";
-import { modelWay } from "./model-way.ts";
 import { answerOptions, opencodeOptions, type OpencodeOptions } from "./options.ts";
 import { MARK, turnReader, type TurnReader } from "./reader.ts";
+import { reachUrl } from "./reach.ts";
+import { clientOf } from "./sdk.ts";
+import type { Servers } from "./server.ts";
 import { failed, watch } from "./turn.ts";
 
 interface Setup {
   logins: readonly Login[];
+  servers: Servers;
   userEnvironment: Environment;
 }
+
+/** Of a turn whose session is closed. */
+const ABORT_LIMIT_MS = 1_000;
 
 const NO_USAGE: Usage = {
   requests: 0,
@@ -40,14 +46,18 @@ interface Running {
   said: number;
 }
 
-export function opencodeSession(request: OpenRequest, { logins, userEnvironment }: Setup): AgentSession {
-  const attached = typeof request.agent.options["server"] === "string";
+export function opencodeSession(request: OpenRequest, { logins, servers, userEnvironment }: Setup): AgentSession {
+  const { server } = request.agent.options;
+  /** Of a server that runs already. */
+  const url = typeof server === "string" ? server : undefined;
+  const attached = url !== undefined;
   const asks = newAsks(request.agent.ask);
-  const way = attached || logins.length === 0 ? undefined : modelWay(request, { logins, user: userEnvironment });
+  const seat = attached || logins.length === 0 ? undefined : servers.join(request);
+  const way = seat?.way;
   const told = new Set<string>();
   let { model, session } = request;
   let current: Launched | undefined;
-  let warming: Promise<Launched> | undefined;
+  let starting: Promise<Launched> | undefined;
   let running: Running | undefined;
   let closed = false;
 
@@ -61,44 +71,49 @@ export function opencodeSession(request: OpenRequest, { logins, userEnvironment 
   async function start(): Promise<Launched> {
     const names = [model, request.agent.fallbackModel].filter((name) => name !== undefined);
     const models = names.map(named);
+    const wanted = { request, session, options: options(), model: models[0] };
+    if (url !== undefined) {
+      const user = userEnvironment["OPENCODE_SERVER_USERNAME"] || "opencode";
+      const password = userEnvironment["OPENCODE_SERVER_PASSWORD"] ?? "";
+      const reach = reachUrl(url);
+      const client = await clientOf({ reach, user, password, directory: request.workspace });
+      return await launch({ client, process: undefined }, wanted);
+    }
+    if (seat === undefined) throw new UsageError(NO_LOGIN);
     const [first] = logins;
     const providers = new Set(models.map(({ providerID }) => providerID));
     if (providers.size === 0 && first !== undefined) providers.add(first.provider);
-    const login = {
-      user: userEnvironment["OPENCODE_SERVER_USERNAME"] || "opencode",
-      password: userEnvironment["OPENCODE_SERVER_PASSWORD"] ?? "",
-    };
-    return await launch({ request, session, models, providers: [...providers], options: options(), way, login });
+    return await launch(await seat.server({ ...wanted, models, providers: [...providers] }), wanted);
   }
 
-  async function drop(): Promise<void> {
-    const dropped = current;
-    current = undefined;
-    await dropped?.live.end();
-  }
+  const isFit = (one: Launched): boolean =>
+    !one.live.isDead() && (attached || model === undefined || one.knows(named(model)));
 
   /** undefined: it was aborted meanwhile. */
   async function ready(signal: AbortSignal): Promise<Launched | undefined> {
-    const isFit = (one: Launched): boolean =>
-      !one.live.isDead() && (attached || model === undefined || one.knows(named(model)));
-    if (current !== undefined && !isFit(current)) await drop();
+    if (current !== undefined && !isFit(current)) leaveServer();
     if (current !== undefined) return current;
-    const starting = warming ?? start();
-    warming = undefined;
+    starting ??= start();
     const aborted = Promise.withResolvers<undefined>();
     const onAbort = (): void => aborted.resolve(undefined);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       const first = await Promise.race([starting, aborted.promise]);
-      if (first === undefined) {
-        const late = await starting.catch(() => undefined);
-        await late?.live.end();
-      }
+      // What was begun is there for the next turn.
+      if (first !== undefined) starting = undefined;
       current = first;
       return first;
+    } catch (error) {
+      starting = undefined;
+      throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
+  }
+
+  function leaveServer(): void {
+    current?.live.end();
+    current = undefined;
   }
 
   const promptOf = (opencode: string, mark: string, text: string) => {
@@ -121,7 +136,7 @@ export function opencodeSession(request: OpenRequest, { logins, userEnvironment 
     if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
     if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
     if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
-    if (way === undefined && !attached) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
+    if (seat === undefined && !attached) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
     let fit = false;
     try {
       const launched = await ready(signal);
@@ -138,8 +153,8 @@ export function opencodeSession(request: OpenRequest, { logins, userEnvironment 
         session: opencode,
         model,
         meter: spent,
-        requests: () => way?.requests() ?? 0,
-        status: () => way?.refusal()?.status ?? null,
+        requests: () => way?.requests(opencode) ?? 0,
+        status: () => way?.refusal(opencode)?.status ?? null,
       });
       const pending = { count: 0 };
       running = { uuid, reader, pending, said: 0 };
@@ -170,16 +185,19 @@ export function opencodeSession(request: OpenRequest, { logins, userEnvironment 
       // From now on there is a conversation; a rewind is not done twice.
       if (running?.reader.view.begun === true) session = { ref: session.ref, mode: "continue" };
       running = undefined;
-      if (!fit) await drop();
+      if (!fit && current !== undefined) {
+        leaveServer();
+        await seat?.kill();
+      }
     }
   }
 
   return {
     turn,
     warm() {
-      if (way === undefined && !attached) return;
-      warming ??= start();
-      warming.catch(() => undefined);
+      if (seat === undefined && !attached) return;
+      starting ??= start();
+      starting.catch(() => undefined);
     },
     say(directive, text) {
       if (running === undefined || current === undefined) return Promise.resolve("next-turn");
@@ -199,13 +217,19 @@ export function opencodeSession(request: OpenRequest, { logins, userEnvironment 
     reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
     async close() {
       closed = true;
-      const ahead = await warming?.catch(() => undefined);
-      warming = undefined;
-      await ahead?.live.end();
-      await drop();
-      await way?.close();
+      // The server may be others', too.
+      if (running !== undefined && current !== undefined) await abortOn(current);
+      leaveServer();
+      const ahead = await starting?.catch(() => undefined);
+      ahead?.live.end();
+      await seat?.leave();
     },
   };
+}
+
+async function abortOn({ live, session }: Launched): Promise<void> {
+  const signal = AbortSignal.timeout(ABORT_LIMIT_MS);
+  await live.client.session.abort({ sessionID: session }, { signal }).catch(() => undefined);
 }
 
 /** What is known of the connection and the limits is told before the turn ends. */

@@ -43,10 +43,10 @@ export interface Watched {
 
 /** `send`: the prompt. Returns whether the server is still fit for another turn. */
 export async function* watch(watched: Watched, send: () => void): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, asks, live, way, maxRequests, pending } = watched;
+  const { uuid, session, asks, live, way, maxRequests, pending } = watched;
   let atLimit = false;
   asks.begin(uuid, () => live.nudge());
-  way?.begin({
+  way?.begin(session, {
     limit: maxRequests,
     onLimit() {
       atLimit = true;
@@ -116,7 +116,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* events;
         const { retry } = view;
         if (stopping === undefined && retry !== undefined && isTooLong(retry)) {
-          stop(outcomeOfRetry(way?.refusal(), retry));
+          stop(outcomeOfRetry(way?.refusal(session), retry));
         }
         break;
       }
@@ -153,16 +153,16 @@ const isTooLong = ({ attempt, next }: { attempt: number; next: number }): boolea
   attempt > MAX_OWN_RETRIES || next - Date.now() > MAX_OWN_RETRY_WAIT_MS;
 
 function* end(
-  { reader, meter, way, answers }: Watched,
+  { session, reader, meter, way, answers }: Watched,
   { stopping, died }: { stopping: TurnOutcome | undefined; died: string | undefined },
 ): Generator<AgentEvent> {
   reader.refuse();
   const { view } = reader;
-  const found = outcomeOf({ finished: view.finished, error: view.error, refusal: way?.refusal(), died });
+  const found = outcomeOf({ finished: view.finished, error: view.error, refusal: way?.refusal(session), died });
   // It may have been done before the interrupt reached it.
   let outcome = stopping === undefined || found.is === "done" ? found : stopping;
   if (answers && outcome.is === "done" && view.answer === undefined) outcome = failed("there is no answer in the form");
-  const usage = meter.usage(way?.requests() ?? 0);
+  const usage = meter.usage(way?.requests(session) ?? 0);
   yield { type: "usage", usage };
   yield {
     type: "turn-end",

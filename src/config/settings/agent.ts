@@ -4,7 +4,12 @@ import { count, duration } from "../units.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 export const AGENT_SETTINGS = {
-  agent: of({ schema: choice(["claude"]), argument: "NAME", group: "agent", about: "who works: claude" }),
+  agent: of({
+    schema: choice(["claude", "opencode"]),
+    argument: "NAME",
+    group: "agent",
+    about: "who works: claude or opencode",
+  }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,
@@ -48,6 +53,12 @@ export const AGENT_SETTINGS = {
   }),
   effort: of({ schema: text, argument: "LEVEL", group: "agent", about: "how hard the model thinks" }),
   "agent-bin": of({ schema: text, argument: "PATH", group: "agent", about: "the agent's program" }),
+  "agent-server": of({
+    schema: text,
+    argument: "URL",
+    group: "agent",
+    about: "a server of the agent's that runs already (opencode); it is outside the fence",
+  }),
   "agent-args": of({
     schema: z.array(z.string()),
     flag: null,
