@@ -61,6 +61,8 @@ export interface GatewayOptions {
   onFailure(error: Error): void;
   /** The model has begun to answer, or has said no: then once its words are there. */
   onAnswer?: (answer: GatewayAnswer) => void;
+  /** The model answers: what takes in a copy of its words; undefined: nobody. */
+  tap?: (answer: Omit<GatewayAnswer, "body">) => ((chunk: Buffer) => void) | undefined;
   /** Proxy variables; by default none is used. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -156,6 +158,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
     return;
   }
   tellOf(answer, { path: asked.pathname, sent: headers, onAnswer: context.onAnswer });
+  tapOf(answer, { path: asked.pathname, sent: headers, tap: context.tap });
   relay(answer, response, context);
 }
 
@@ -173,6 +176,15 @@ function tellOf(
     if (bytes <= MAX_REFUSAL_BYTES) chunks.push(chunk);
   });
   answer.once("end", () => onAnswer({ path, status, headers, sent, body: Buffer.concat(chunks).toString("utf8") }));
+}
+
+function tapOf(
+  answer: IncomingMessage,
+  { path, sent, tap }: { path: string; sent: IncomingHttpHeaders; tap: GatewayOptions["tap"] },
+): void {
+  const { statusCode: status = 0, headers } = answer;
+  const taken = status < FIRST_REFUSAL ? tap?.({ path, status, headers, sent }) : undefined;
+  if (taken !== undefined) answer.on("data", taken);
 }
 
 /** A cut stream stays a cut stream: the connection is broken, never ended in order. */

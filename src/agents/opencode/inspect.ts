@@ -6,6 +6,7 @@ import { isObject, numberAt, objectAt, textAt, type Json } from "./json.ts";
 import { contextOf, meter, type Meter } from "./meter.ts";
 import { GOES_ON, MARK } from "./reader.ts";
 import { readRecord, type Recorded, type TurnRecord } from "./record.ts";
+import { notedSpent } from "./spent.ts";
 
 export async function inspectTurn(
   { home, session }: Pick<OpenRequest, "home" | "session">,
@@ -13,10 +14,15 @@ export async function inspectTurn(
 ): Promise<Found> {
   const id = sessionOf(home, session.ref);
   const record = id === undefined ? undefined : await readRecord(home, { session: id, mark: uuid });
-  return record === undefined ? { is: "unknown" } : foundIn(record, uuid);
+  return record === undefined ? { is: "unknown" } : foundIn(record, { uuid, noted: notedSpent(home) });
 }
 
-function foundIn({ messages, subagents }: TurnRecord, uuid: string): Found {
+interface About {
+  uuid: string;
+  noted: ReturnType<typeof notedSpent>;
+}
+
+function foundIn({ messages, subagents }: TurnRecord, { uuid, noted }: About): Found {
   const next = messages.findIndex((one, at) => at > 0 && isPromptOfOther(one, uuid));
   const until = next < 0 ? undefined : messages[next]?.id;
   const own = next < 0 ? messages : messages.slice(0, next);
@@ -27,7 +33,7 @@ function foundIn({ messages, subagents }: TurnRecord, uuid: string): Found {
   const meanwhile = subagents.filter(
     ({ id, info }) => info["role"] === "assistant" && (until === undefined || id < until),
   );
-  for (const one of [...answers, ...meanwhile]) count(one, spent);
+  for (const one of [...answers, ...meanwhile]) count(one, { spent, noted });
   const usage = spent.usage(answers.length + meanwhile.length);
   const tools = spent.tools();
   const last = answers.findLast(({ info }) => info["summary"] !== true);
@@ -70,9 +76,17 @@ function isFinished(info: Json): boolean {
   return isWhole && finish !== "" && !GOES_ON.includes(finish) && !isObject(info["error"]);
 }
 
-function count({ info, parts }: Recorded, spent: Meter): void {
+function count(
+  { info, parts, session, until }: Recorded,
+  { spent, noted }: { spent: Meter; noted: About["noted"] },
+): void {
+  const created = numberAt(objectAt(info, "time"), "created");
+  const finished = parts.some((part) => part["type"] === "step-finish");
+  // Cut before opencode told what it cost: the gateway has noted it.
+  const cut = noted.filter((one) => one.session === session && one.at >= created && one.at < until);
+  for (const one of finished ? [] : cut) spent.spent({ ...one, model: textAt(info, "modelID") });
   for (const part of parts) {
-    if (part["type"] === "step-finish") spent.response(textAt(part, "id"), textAt(info, "modelID"), part);
+    if (part["type"] === "step-finish") spent.response(textAt(info, "modelID"), { ...part, sessionID: session });
     if (part["type"] === "tool" && textAt(objectAt(part, "state"), "status") !== "pending") {
       spent.tool(textAt(part, "callID"), textAt(part, "tool"));
     }

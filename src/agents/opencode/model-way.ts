@@ -2,7 +2,7 @@
  * One session's way to its models: always through gateways, one for each provider, which sign the requests, count them
  * and see what a model said no with. opencode itself tells of a refusal only once it has given up.
  */
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { UsageError } from "../../errors.ts";
@@ -15,6 +15,7 @@ import { answerDone, DONE_PATH } from "./done.ts";
 import { textAt } from "./json.ts";
 import type { Environment, Login } from "./login.ts";
 import { refusalOf, type Said } from "./refusal.ts";
+import { noteSpent, usageReader, type Spent } from "./spent.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -42,6 +43,7 @@ export interface Reached {
 interface Counting {
   limit: number | undefined;
   onLimit: () => void;
+  onSpent: (spent: Spent) => void;
 }
 
 export interface ModelWay {
@@ -74,7 +76,10 @@ interface Turn extends Counting {
   said: Said | undefined;
 }
 
-export function modelWay({ lane, sockets }: Pick<OpenRequest, "lane" | "sockets">, { logins, user }: About): ModelWay {
+export function modelWay(
+  { home, lane, sockets }: Pick<OpenRequest, "home" | "lane" | "sockets">,
+  { logins, user }: About,
+): ModelWay {
   const ways = new Map<string, Way>();
   const ports = new Set<number>();
   const turns = new Map<string, Turn>();
@@ -83,10 +88,22 @@ export function modelWay({ lane, sockets }: Pick<OpenRequest, "lane" | "sockets"
   let failure: string | undefined;
 
   function turnOf(sent: Readonly<Record<string, unknown>>): Turn | undefined {
-    const session = SESSION_HEADERS.map((name) => textAt(sent, name)).find((id) => id !== "") ?? "";
+    const session = sessionIn(sent);
     const parent = textAt(sent, PARENT_HEADER);
     if (parent !== "") roots.set(session, roots.get(parent) ?? parent);
     return turns.get(roots.get(session) ?? session);
+  }
+
+  /** What an answer costs goes to the turn that asked, which may be over by then, and to the disk. */
+  function tap({ path, sent }: Pick<GatewayAnswer, "path" | "sent">): ((chunk: Buffer) => void) | undefined {
+    if (!isRequest(path)) return undefined;
+    const turn = turnOf(sent);
+    const [request, session] = [randomUUID(), sessionIn(sent)];
+    return usageReader((model, tokens) => {
+      const spent = { request, session, model, tokens };
+      noteSpent(home, spent);
+      turn?.onSpent(spent);
+    });
   }
 
   async function open(login: Login, name: string): Promise<Gateway> {
@@ -111,6 +128,7 @@ export function modelWay({ lane, sockets }: Pick<OpenRequest, "lane" | "sockets"
         const turn = isRequest(answer.path) ? turnOf(answer.sent) : undefined;
         if (turn !== undefined) turn.said = refusalOf(answer);
       },
+      tap,
       onFailure(error) {
         failure = brief(error.message);
         for (const turn of turns.values()) turn.said = { kind: "connection", status: null, resetAt: undefined };
@@ -161,6 +179,9 @@ export function modelWay({ lane, sockets }: Pick<OpenRequest, "lane" | "sockets"
   };
 }
 
+const sessionIn = (sent: Readonly<Record<string, unknown>>): string =>
+  SESSION_HEADERS.map((name) => textAt(sent, name)).find((id) => id !== "") ?? "";
+
 const isRequest = (path: string): boolean => REQUESTS.some((begin) => path.startsWith(begin));
 
 /** Also for the server itself, which has the same loopback. */
@@ -180,6 +201,8 @@ function signed(sent: Readonly<Record<string, unknown>>, { token, key }: { token
     const value = headers[name];
     if (typeof value === "string") headers[name] = value.replace(token, key);
   }
+  // What it answers is read on the way.
+  delete headers["accept-encoding"];
   return headers;
 }
 

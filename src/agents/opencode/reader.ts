@@ -195,7 +195,7 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
         return takeTool(part, message);
       case "step-finish":
         if (!once(id)) return [];
-        meter.response(id, message.model, part);
+        meter.response(message.model, part);
         if (message.main && !message.summary) view.contextTokens = contextOf(part);
         return [usageEvent()];
       default:

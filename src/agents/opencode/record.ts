@@ -5,13 +5,16 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { databaseFile } from "./home.ts";
-import { isObject, parsed, textAt, type Json } from "./json.ts";
+import { isObject, numberAt, parsed, textAt, type Json } from "./json.ts";
 import { MARK } from "./reader.ts";
 
 export interface Recorded {
   id: string;
+  session: string;
   info: Json;
   parts: Json[];
+  /** When the next message of its session was made, wall clock ms. */
+  until: number;
 }
 
 /** What belongs to a turn, oldest first, with what its subagents did meanwhile. */
@@ -43,10 +46,20 @@ export async function readRecord(
         id: row["id"],
       }));
     // Ids grow with time, across sessions too.
-    const since = (of: string): Recorded[] =>
-      all("SELECT id, data FROM message WHERE session_id = ? AND id >= ? ORDER BY id", of, textAt(prompt, "id")).map(
-        (row) => ({ id: textAt(row, "id"), info: dataOf(row), parts: partsOf(textAt(row, "id")) }),
+    const since = (of: string): Recorded[] => {
+      const rows = all(
+        "SELECT id, time_created AS at, data FROM message WHERE session_id = ? AND id >= ? ORDER BY id",
+        of,
+        textAt(prompt, "id"),
       );
+      return rows.map((row, at) => ({
+        id: textAt(row, "id"),
+        session: of,
+        info: dataOf(row),
+        parts: partsOf(textAt(row, "id")),
+        until: numberAt(rows[at + 1], "at") || Infinity,
+      }));
+    };
     const below = all(
       `WITH RECURSIVE below(id) AS (SELECT id FROM session WHERE parent_id = ?
        UNION SELECT session.id FROM session JOIN below ON session.parent_id = below.id) SELECT id FROM below`,

@@ -43,7 +43,7 @@ export interface Watched {
 
 /** `send`: the prompt. Returns whether the server is still fit for another turn. */
 export async function* watch(watched: Watched, send: () => void): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, session, asks, live, way, maxRequests, pending } = watched;
+  const { uuid, session, asks, live, meter, way, maxRequests, pending } = watched;
   let atLimit = false;
   asks.begin(uuid, () => live.nudge());
   way?.begin(session, {
@@ -52,6 +52,7 @@ export async function* watch(watched: Watched, send: () => void): AsyncGenerator
       atLimit = true;
       live.nudge();
     },
+    onSpent: (spent) => meter.spent(spent),
   });
   // Before the prompt is sent: nothing of the turn may be missed.
   live.listen();
