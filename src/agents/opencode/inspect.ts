@@ -4,7 +4,7 @@ import { callOf } from "./done.ts";
 import { sessionOf } from "./home.ts";
 import { isObject, numberAt, objectAt, textAt, type Json } from "./json.ts";
 import { contextOf, meter, type Meter } from "./meter.ts";
-import { GOES_ON, MARK } from "./reader.ts";
+import { isFinish, MARK } from "./reader.ts";
 import { readRecord, type Recorded, type TurnRecord } from "./record.ts";
 import { notedSpent } from "./spent.ts";
 
@@ -70,11 +70,8 @@ function isPromptOfOther({ info, parts }: Recorded, uuid: string): boolean {
 
 const isText = (part: Json): boolean => part["type"] === "text" && part["synthetic"] !== true;
 
-function isFinished(info: Json): boolean {
-  const finish = textAt(info, "finish");
-  const isWhole = numberAt(objectAt(info, "time"), "completed") > 0;
-  return isWhole && finish !== "" && !GOES_ON.includes(finish) && !isObject(info["error"]);
-}
+const isFinished = (info: Json): boolean =>
+  numberAt(objectAt(info, "time"), "completed") > 0 && isFinish(info) && !isObject(info["error"]);
 
 function count(
   { info, parts, session, until }: Recorded,

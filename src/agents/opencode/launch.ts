@@ -13,6 +13,8 @@ import type { Client } from "./sdk.ts";
 /** Anything but a title of opencode's own: those it has a model think of. */
 const TITLE = "pawl";
 
+const UNAUTHORIZED = 401;
+
 export interface Launched {
   live: Live;
   /** opencode's own name of the session. */
@@ -35,7 +37,9 @@ export async function launch(
 ): Promise<Launched> {
   const ear = live({ client, process });
   try {
-    const [opened, variants] = await Promise.all([open(client, wanted), variantsOf(client), ear.connected]);
+    const [opened, variants] = await Promise.all([open(client, wanted), variantsOf(client)]);
+    // After them: they tell better why not.
+    await ear.connected;
     checkEffort(variants, wanted);
     const knows = (model: ModelName): boolean => variants.has(nameOf(model));
     return { live: ear, ...opened, knows };
@@ -89,8 +93,17 @@ async function fork(client: Client, { home, at }: { home: string; at: string }):
   return idOf(await client.session.fork({ sessionID: from, ...(next === undefined ? {} : { messageID: next }) }));
 }
 
-function idOf({ data, error }: { data?: { id: string } | undefined; error?: unknown }): string {
+interface Answer {
+  data?: { id: string } | undefined;
+  error?: unknown;
+  response?: Response | undefined;
+}
+
+function idOf({ data, error, response }: Answer): string {
   if (data !== undefined) return data.id;
+  if (response?.status === UNAUTHORIZED) {
+    throw new UsageError("the server of --agent-server wants another password: OPENCODE_SERVER_PASSWORD");
+  }
   throw error instanceof Error ? error : new Error(`opencode opened no session: ${JSON.stringify(error)}`);
 }
 

@@ -7,8 +7,14 @@ import { contextOf, type Meter } from "./meter.ts";
 const MAX_TOOL_OUTPUT_CHARS = 16_384;
 /** Marks a prompt of pawl's in opencode's record: the turn's uuid, and what was said into it `<uuid>/<n>`. */
 export const MARK = "pawl";
-/** How the model's part of a turn ends when it is not over. */
-export const GOES_ON = ["tool-calls", "unknown"];
+/** How a message of the model ends when the turn is not over. */
+const GOES_ON = ["tool-calls", "unknown"];
+
+/** A message with which a turn ends: an answer, or one in a form, which is given by a tool. */
+export function isFinish(info: Json): boolean {
+  const finish = textAt(info, "finish");
+  return info["structured"] !== undefined || (finish !== "" && !GOES_ON.includes(finish));
+}
 
 interface TurnView {
   /** The prompt is in the conversation. */
@@ -131,9 +137,8 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
     }
     if (isObject(info["error"])) view.error = info["error"];
     if (numberAt(objectAt(info, "time"), "completed") === 0) return [];
-    const finish = textAt(info, "finish");
     if (id === current) {
-      view.finished = !message.summary && finish !== "" && !GOES_ON.includes(finish);
+      view.finished = !message.summary && isFinish(info);
       if (!isObject(info["error"]) && view.finished) view.error = undefined;
     }
     if (info["structured"] !== undefined) view.answer = info["structured"];

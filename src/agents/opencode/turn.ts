@@ -20,7 +20,7 @@ const TIMEOUT_GRACE_MS = 1_000;
 const SETTLE_LIMIT_MS = 2_000;
 /** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
 const MAX_OWN_RETRY_WAIT_MS = 20_000;
-const MAX_OWN_RETRIES = 3;
+const MAX_OWN_RETRIES = 2;
 
 export interface Watched {
   uuid: string;
