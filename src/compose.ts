@@ -294,8 +294,12 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
     const { acp } = await import("./agents/acp.ts");
     return { [name]: acp({ name }) };
   }
+  if (name === "opencode") {
+    const { opencode } = await import("./agents/opencode.ts");
+    return { opencode: opencode({ userEnvironment: env }) };
+  }
   throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude, codex or acp:COMMAND; a program's own agent is passed by that program",
+    hint: "--agent claude, codex, opencode or acp:COMMAND; a program's own agent is passed by that program",
   });
 }
 
@@ -309,6 +313,10 @@ async function agentFolders({ name, options }: RunSpec["agent"], env: Environmen
     const { codexFolders } = await import("./agents/codex/program.ts");
     return codexFolders(options);
   }
+  if (name === "opencode") {
+    const { opencodeFolders } = await import("./agents/opencode/program.ts");
+    return opencodeFolders(options);
+  }
   if (name !== "claude") return [];
   const { claudeFolders } = await import("./agents/claude/sdk.ts");
   return claudeFolders(options);
@@ -316,6 +324,7 @@ async function agentFolders({ name, options }: RunSpec["agent"], env: Environmen
 
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
 export function warmAgent(name: string): void {
+  if (name === "opencode") import("./agents/opencode/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
   if (name !== "claude") return;
   import("./agents/claude/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
 }
@@ -351,6 +360,10 @@ async function checkAgent(
   if (isAcp(name)) {
     const { checkAcp } = await import("./agents/acp/check.ts");
     return await checkAcp(spec, env);
+  }
+  if (name === "opencode") {
+    const { checkOpencode } = await import("./agents/opencode/check.ts");
+    return checkOpencode(spec, env);
   }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =

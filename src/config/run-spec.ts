@@ -185,6 +185,7 @@ function toAgent(s: Resolved["settings"], { agent, model }: AgentEntry): AgentSp
     mcp: s.mcp,
     effort: s.effort,
     bin: s["agent-bin"],
+    server: s["agent-server"],
     extra: s["agent-args"],
     nativeGoal: s["native-goal"] ? true : undefined,
   };

@@ -40,6 +40,8 @@ export interface GatewayAnswer {
   readonly headers: IncomingHttpHeaders;
   /** Of a refusal, its beginning; else empty. */
   readonly body: string;
+  /** Headers of the request. */
+  readonly sent: IncomingHttpHeaders;
 }
 
 /** Told of one request that has left, and of its answer as it passes. */
@@ -61,6 +63,8 @@ export interface GatewayOptions {
   headers(sent: IncomingHttpHeaders, token: string): OutgoingHttpHeaders;
   /** The request leaves once this resolves. A rejection lets it go too: the gateway never stands in the way. */
   beforeForward(request: HeldRequest): Promise<void>;
+  /** What pawl answers itself instead of the model; undefined: it goes to the model. */
+  own?: (request: HeldRequest) => { status: number; body: string } | undefined;
   /** The model could not be reached or broke off; the agent sees only a broken connection. */
   onFailure(error: Error): void;
   /** The model has begun to answer, or has said no: then once its words are there. */
@@ -139,6 +143,11 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   if (body === undefined) return refuse(response, 413);
   const { method = "GET", headers } = request;
   const { signal } = given;
+  const own = context.own?.({ method, path: asked.pathname, headers, body, signal });
+  if (own !== undefined) {
+    response.writeHead(own.status, { "content-type": "application/json" }).end(own.body);
+    return;
+  }
   try {
     await context.beforeForward({ method, path: asked.pathname, headers, body, signal });
   } catch {
@@ -158,25 +167,25 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
     request.socket.resetAndDestroy();
     return;
   }
-  tellOf(answer, { path: asked.pathname, onAnswer: context.onAnswer });
+  tellOf(answer, { path: asked.pathname, sent: headers, onAnswer: context.onAnswer });
   watcher?.answer({ status: answer.statusCode ?? 0, headers: answer.headers });
   relay(answer, response, { ...context, watcher });
 }
 
 function tellOf(
   answer: IncomingMessage,
-  { path, onAnswer }: { path: string; onAnswer: GatewayOptions["onAnswer"] },
+  { path, sent, onAnswer }: { path: string; sent: IncomingHttpHeaders; onAnswer: GatewayOptions["onAnswer"] },
 ): void {
   const { statusCode: status = 0, headers } = answer;
   if (onAnswer === undefined) return;
-  if (status < FIRST_REFUSAL) return onAnswer({ path, status, headers, body: "" });
+  if (status < FIRST_REFUSAL) return onAnswer({ path, status, headers, sent, body: "" });
   const chunks: Buffer[] = [];
   let bytes = 0;
   answer.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= MAX_REFUSAL_BYTES) chunks.push(chunk);
   });
-  answer.once("end", () => onAnswer({ path, status, headers, body: Buffer.concat(chunks).toString("utf8") }));
+  answer.once("end", () => onAnswer({ path, status, headers, sent, body: Buffer.concat(chunks).toString("utf8") }));
 }
 
 /** A cut stream stays a cut stream: the connection is broken, never ended in order. */

@@ -39,7 +39,7 @@ export interface StandinRequest {
 const FILLERS = new Set(["Continue from where you left off.", "No response requested.", "(no content)"]);
 
 /** Put in by agent programs as the result of a tool that was running when they were killed or interrupted. */
-const LOST_RESULT = /^\[Tool call interrupted|^(Wall time: [\d.]+ seconds\n)?aborted( by user)?$/;
+const LOST_RESULT = /^\[Tool (call|execution was) interrupted|^(Wall time: [\d.]+ seconds\n)?aborted( by user)?$/;
 
 const TITLE_REQUEST =
   /\btitle generator\b|\b(?:generate|write|create|output|produce|give|summari[sz]e)\b[^\n]{0,80}\btitle\b/i;

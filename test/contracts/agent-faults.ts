@@ -20,7 +20,7 @@ export interface FaultySubject {
 }
 
 interface Part {
-  world(ask?: undefined, agent?: Agent): AgentWorld;
+  world(ask?: undefined, how?: { other?: Agent }): AgentWorld;
   subject(): FaultySubject;
   runTag: string;
 }
@@ -82,7 +82,7 @@ export function faultsContract({ world, subject, runTag }: Part): void {
       return armed?.at === asked - 1 ? armed.fault : undefined;
     });
     onTestFinished(() => wire.close());
-    const { prompt, workspace, open } = world(undefined, model.agentAt(wire.url));
+    const { prompt, workspace, open } = world(undefined, { other: model.agentAt(wire.url) });
     const { session } = await open();
     const disturbed = async (fault: typeof armed): Promise<void> => {
       asked = 0;

@@ -32,6 +32,8 @@ export interface AgentSubject extends FaultySubject {
   models: { first: string; second: string };
   /** Requests to the model so far, if they can be counted. */
   requests(): number;
+  /** The tests share this folder, and with it a program that takes long to start, where they do not end it. */
+  root?: string;
   /** What the agent calls the tool that writes a file; `Write` where nothing is said. */
   writeTool?: string;
 }
@@ -59,12 +61,15 @@ export function agentContract(
     else if (only.test(title)) test.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
-  function world(ask: Partial<OpenRequest["agent"]["ask"]> = {}, other?: Agent): AgentWorld {
-    const { prompt, environment, models, options = {}, ...rest } = subject();
+  function world(
+    ask: Partial<OpenRequest["agent"]["ask"]> = {},
+    { alone = false, other }: { alone?: boolean; other?: Agent } = {},
+  ): AgentWorld {
+    const { prompt, environment, models, options = {}, root: shared, ...rest } = subject();
     const agent = other ?? rest.agent;
-    const root = tempDir("agent");
+    const root = alone || shared === undefined ? tempDir("agent") : shared;
     const workspace = join(root, "workspace");
-    mkdirSync(workspace);
+    mkdirSync(workspace, { recursive: true });
     const run = `contract-${randomUUID()}`;
     const request = (session: OpenRequest["session"]): OpenRequest => ({
       run,
@@ -141,7 +146,7 @@ export function agentContract(
     });
 
     it("ends a turn whose agent dies as cut, and goes on with the same session", async () => {
-      const { agent, prompt, open } = world();
+      const { agent, prompt, open } = world({}, { alone: true });
       const { session, asked } = await open();
       const uuid = randomUUID();
       const { end } = await play(session, prompt({ is: "crash" }), { uuid });
@@ -161,13 +166,16 @@ export function agentContract(
     });
 
     it("leaves no process after close, also in the middle of a turn", async () => {
-      const { prompt, run, open } = world();
+      const { prompt, run, open } = world({}, { alone: true });
       const { session } = await open();
       const ends: AgentEvent[] = [];
       const turn = play(session, prompt({ is: "work", ms: 30_000, text: "never" }), {
         onEvent: (event) => ends.push(event),
       });
-      await waitFor(() => ends.some((event) => event.type === "tool-start"), { what: "the tool" });
+      await waitFor(() => ends.some((event) => event.type === "tool-start"), {
+        what: "the tool",
+        limitMs: LIMITS.turnTimeoutMs,
+      });
       await session.close();
       expect(taggedProcesses(RUN_TAG, run)).toEqual([]);
       expect((await turn).end.outcome.is).not.toBe("done");
@@ -177,7 +185,7 @@ export function agentContract(
     });
 
     it("leaves no process when nobody reads on", async () => {
-      const { prompt, run, open } = world();
+      const { prompt, run, open } = world({}, { alone: true });
       const { session } = await open();
       for await (const event of session.turn(
         { uuid: randomUUID(), prompt: prompt({ is: "hang" }) },

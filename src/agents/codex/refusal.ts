@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
 
 /** undefined: it answered. */
 export function refusalOf(
-  { status, headers, body }: Omit<GatewayAnswer, "path">,
+  { status, headers, body }: Omit<GatewayAnswer, "path" | "sent">,
   now: number = Date.now(),
 ): Said | undefined {
   if (status < FIRST_REFUSAL) return undefined;

@@ -16,7 +16,7 @@ export const AGENT_SETTINGS = {
     argument: "NAME",
     words: AGENT_NAMES,
     group: "agent",
-    about: "who works: claude, codex, any ACP agent as acp:COMMAND; NAME:MODEL names its model too",
+    about: "who works: claude, codex, opencode, any ACP agent as acp:COMMAND; NAME:MODEL names its model too",
   }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
@@ -61,6 +61,12 @@ export const AGENT_SETTINGS = {
   }),
   effort: of({ schema: text, argument: "LEVEL", group: "agent", about: "how hard the model thinks" }),
   "agent-bin": of({ schema: text, argument: "PATH", group: "agent", about: "the agent's program" }),
+  "agent-server": of({
+    schema: text,
+    argument: "URL",
+    group: "agent",
+    about: "a server of the agent's that runs already (opencode); it is outside the fence",
+  }),
   "agent-args": of({
     schema: z.array(z.string()),
     flag: null,

@@ -1,0 +1,171 @@
+/** The real opencode on the stand-in model, beyond the contract: what providers refuse, what tools do, other servers. */
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { play, type PlayOptions } from "../../../test/contracts/agent-play.ts";
+import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
+import { bash, opencodeWorld, write, type OpencodeWorld } from "../../../test/support/opencode.ts";
+import { taggedProcesses } from "../../../test/support/processes.ts";
+import type { Agent, AgentSession, OpenRequest } from "../../ports.ts";
+import type { Step } from "../../standin/script.ts";
+import { opencode } from "../opencode.ts";
+
+const MODEL = "anthropic/claude-sonnet-4-5";
+let model: ScriptedModel;
+let agent: Agent;
+let world: OpencodeWorld;
+let holder: AgentSession;
+
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: "key" });
+  agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } });
+  world = opencodeWorld(`it's "a" work space`);
+  holder = await agent.open(world.request({ model: MODEL }));
+  holder.warm?.();
+});
+afterAll(async () => {
+  await holder.close();
+  await model.standin.close();
+});
+
+async function opened(over: Partial<OpenRequest> = {}, from = agent): Promise<AgentSession> {
+  const session = await from.open(world.request({ model: MODEL, ...over }));
+  onTestFinished(() => session.close());
+  return session;
+}
+const turn = async (session: AgentSession, steps: Step[], options?: PlayOptions) =>
+  await play(session, promptFor(steps), options);
+const withOptions = (options: OpenRequest["agent"]["options"]): Partial<OpenRequest> => ({
+  agent: { ...world.request().agent, options },
+});
+
+it("tells refusals apart, and takes the next turn", async () => {
+  const session = await opened();
+  const refusals: [Step, object][] = [
+    [{ status: 401 }, { is: "failed", kind: "login" }],
+    [{ status: 402 }, { is: "failed", kind: "billing" }],
+    [{ status: 404 }, { is: "failed", kind: "model" }],
+    [{ status: 400 }, { is: "failed", kind: "agent" }],
+    [
+      { status: 429, retryAfterS: 1800 },
+      { is: "limited", kind: "rate", resetAt: expect.any(Number) },
+    ],
+  ];
+  for (const [step, outcome] of refusals) {
+    const { end } = await turn(session, [step]);
+    expect(end).toMatchObject({ outcome, usage: { requests: 1, outputTokens: 0 } });
+  }
+  expect((await turn(session, [{ text: "well" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "well" });
+});
+
+it("waits a moment by itself for an overloaded model, and then leaves the waiting to pawl", async () => {
+  const session = await opened();
+  const once = await turn(session, [{ status: 529, times: 1 }, { text: "there" }]);
+  expect(once.end).toMatchObject({ outcome: { is: "done" }, finalText: "there", usage: { requests: 2 } });
+  expect(once.events).toContainEqual(expect.objectContaining({ type: "retry", attempt: 1, status: 529 }));
+  const { end } = await turn(session, [{ status: 529 }]);
+  expect(end.outcome).toMatchObject({ is: "limited", kind: "overloaded" });
+});
+
+it("sums up a conversation that is too long for the model, and goes on", async () => {
+  const session = await opened();
+  const { end, events } = await turn(session, [{ status: 413 }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "ok", usage: { requests: 3 } });
+  expect(events).toContainEqual({ type: "notice", text: "the agent compacted its conversation" });
+});
+
+it("charges a turn that is ended while a tool runs for the answer that called it", async () => {
+  const session = await opened();
+  const before = model.standin.billing.outputTokens;
+  const controller = new AbortController();
+  const uuid = randomUUID();
+  const request = world.request();
+  const { end } = await turn(session, [bash("sleep 20"), { text: "never" }], {
+    uuid,
+    signal: controller.signal,
+    onEvent: (event) => event.type === "tool-start" && controller.abort("stop"),
+  });
+  expect(end.outcome).toEqual({ is: "interrupted", by: "stop" });
+  expect(end.usage.outputTokens).toBe(model.standin.billing.outputTokens - before);
+  expect(end.usage.outputTokens).toBeGreaterThan(0);
+  expect(existsSync(join(request.home, "opencode-spent.jsonl"))).toBe(true);
+});
+
+it("counts what subagents spend, and tells their tools", async () => {
+  const session = await opened();
+  const before = { ...model.standin.billing };
+  const inner = promptFor([bash("echo inside"), { text: "Looked." }]);
+  const task = { description: "look", prompt: inner, subagent_type: "general" };
+  const { end, events } = await turn(session, [{ tools: [{ name: "task", input: task }] }, { text: "Both." }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Both.", usage: { requests: 4, toolCalls: 2 } });
+  expect(end.usage.outputTokens).toBe(model.standin.billing.outputTokens - before.outputTokens);
+  const started = events.flatMap((event) => (event.type === "tool-start" ? [event.name] : []));
+  expect(started).toEqual(["task", "bash"]);
+});
+
+it("keeps a flood of output out of its events and its conversation", async () => {
+  const session = await opened();
+  const { end, events } = await turn(session, [bash("head -c 100000000 /dev/zero | tr '\\0' x"), { text: "Flooded." }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Flooded." });
+  expect(JSON.stringify(events).length).toBeLessThan(200_000);
+  expect(model.seen.at(-1)?.words.length).toBeLessThan(500_000);
+});
+
+it("answers in a form, without tools", async () => {
+  const schema = { type: "object", properties: { score: { type: "number" } }, required: ["score"] };
+  const session = await opened({ answer: schema, lane: "judge", home: join(world.root, "judge") });
+  const { end } = await turn(session, [{ tools: [{ name: "StructuredOutput", input: { score: 0.5 } }] }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, answer: { score: 0.5 } });
+  expect(model.seen.at(-1)?.tools).toEqual(["StructuredOutput"]);
+  await session.close();
+  expect(model.seen.at(-1)?.system).not.toContain("AGENTS.md");
+});
+
+it("holds the request beyond --agent-max-turns", async () => {
+  const session = await opened(withOptions({ maxTurns: 1 }));
+  const before = model.standin.requests.length;
+  const { end } = await turn(session, [bash("true"), { text: "never" }]);
+  expect(end).toMatchObject({ outcome: { is: "failed", kind: "max-turns" }, usage: { requests: 1 } });
+  expect(model.standin.requests.length).toBe(before + 1);
+});
+
+it("gives its instructions and no prompt to the outside, and has only what --tools names", async () => {
+  const session = await opened({
+    ...withOptions({ tools: ["read", "bash"] }),
+    instructions: "Prefer tabs.",
+    lane: "t",
+  });
+  const prompt = promptFor([bash("sleep 1; ls"), { text: "secret words" }]);
+  let words: string[] = [];
+  const { end } = await play(session, prompt, {
+    onEvent(event) {
+      if (event.type !== "tool-start") return;
+      words = taggedProcesses("PAWL_RUN", world.run).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+    },
+  });
+  expect(end.outcome).toEqual({ is: "done" });
+  expect(words.length).toBeGreaterThan(0);
+  expect(words.join("\n")).not.toContain("secret words");
+  const { tools, system } = model.seen.at(-1) ?? { tools: [], system: "" };
+  expect(tools.toSorted()).toEqual(["bash", "pawl_done", "read"]);
+  expect(system).toContain("Prefer tabs.");
+});
+
+it("works on a server that runs already, in another home, and asks before it acts there", async () => {
+  await (await opened()).close();
+  const [pid = 0] = taggedProcesses("PAWL_RUN", world.run);
+  const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.[1];
+  const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "";
+  const user = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: password } });
+  const attached = { ...withOptions({ server: `http://127.0.0.1:${port}` }), home: join(world.root, "other") };
+  const session = await opened(attached, user);
+  const path = join(world.workspace, "there.txt");
+  const { end } = await turn(session, [write(path, "x"), bash("ls"), { text: "Done there." }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Done there.", usage: { requests: 3 } });
+  expect(end.usage.usd).toBeGreaterThan(0);
+  expect(existsSync(path)).toBe(true);
+  const wrong = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: "wrong" } });
+  const refused = await turn(await opened(attached, wrong), [{ text: "no" }]);
+  expect(refused.end.outcome).toMatchObject({ is: "failed", message: expect.stringContaining("password") });
+});

@@ -1,0 +1,144 @@
+/**
+ * What a request cost, read from the model's answer as it passes the gateway. opencode tells of it only after the tools
+ * that the answer calls have run; when it is ended before, nowhere. So each is also noted in the home.
+ */
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isObject, numberAt, objectAt, parsed, textAt, type Json } from "./json.ts";
+
+export interface Tokens {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+}
+export const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const FIELDS = Object.keys(NO_TOKENS) as (keyof Tokens)[];
+
+export function combine(a: Tokens, b: Tokens, by: (x: number, y: number) => number): Tokens {
+  const out = { ...NO_TOKENS };
+  for (const field of FIELDS) out[field] = by(a[field], b[field]);
+  return out;
+}
+
+/** Of one request, as far as it is known. */
+export interface Spent {
+  /** The same for the same request. */
+  request: string;
+  /** opencode's name of the session or subagent. */
+  session: string;
+  model: string;
+  tokens: Tokens;
+}
+
+/** Of one line of a stream; a longer one holds no usage. */
+const MAX_LINE_CHARS = 1024 * 1024;
+const MARK = /"(usage|usageMetadata)"/;
+
+/** Takes in an answer piece by piece; `onSpent` whenever more is known. */
+export function usageReader(onSpent: (model: string, tokens: Tokens) => void): (chunk: Buffer) => void {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let known = NO_TOKENS;
+  let model = "";
+  return (chunk) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    // An answer that is no stream is one line without an end.
+    if (rest.endsWith("}") && !rest.startsWith("data:") && MARK.test(rest)) lines.push(rest);
+    if (rest.length > MAX_LINE_CHARS) rest = "";
+    for (const line of lines) {
+      if (!MARK.test(line)) continue;
+      const said = parsed(line.replace(/^data:\s*/, ""));
+      if (!isObject(said)) continue;
+      model = modelIn(said) || model;
+      known = combine(known, tokensIn(said), Math.max);
+      onSpent(model, known);
+    }
+  };
+}
+
+/** The message, or the response, that a part of a stream is about. */
+const wholeOf = (said: Json): Json => ({ ...said, ...objectAt(said, "message"), ...objectAt(said, "response") });
+
+const modelIn = (said: Json): string => textAt(wholeOf(said), "model") || textAt(said, "modelVersion");
+
+/** In the words of Anthropic, OpenAI's two protocols and Google. Input is without what the cache has. */
+function tokensIn(said: Json): Tokens {
+  const usage = objectAt(wholeOf(said), "usage");
+  const google = objectAt(said, "usageMetadata");
+  if ("promptTokenCount" in google) {
+    const cached = numberAt(google, "cachedContentTokenCount");
+    return {
+      inputTokens: numberAt(google, "promptTokenCount") - cached,
+      outputTokens: numberAt(google, "candidatesTokenCount") + numberAt(google, "thoughtsTokenCount"),
+      cacheReadTokens: cached,
+      cacheWriteTokens: 0,
+    };
+  }
+  const details = { ...objectAt(usage, "prompt_tokens_details"), ...objectAt(usage, "input_tokens_details") };
+  const cached = numberAt(details, "cached_tokens");
+  if ("prompt_tokens" in usage || "input_tokens_details" in usage) {
+    return {
+      inputTokens: numberAt(usage, "prompt_tokens") + numberAt(usage, "input_tokens") - cached,
+      outputTokens: numberAt(usage, "completion_tokens") + numberAt(usage, "output_tokens"),
+      cacheReadTokens: cached,
+      cacheWriteTokens: 0,
+    };
+  }
+  return {
+    inputTokens: numberAt(usage, "input_tokens"),
+    outputTokens: numberAt(usage, "output_tokens"),
+    cacheReadTokens: numberAt(usage, "cache_read_input_tokens"),
+    cacheWriteTokens: numberAt(usage, "cache_creation_input_tokens"),
+  };
+}
+
+/** Directly in the home, whose parent the agent cannot write. */
+const fileOf = (home: string): string => join(home, "opencode-spent.jsonl");
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const PRIVATE = 0o600;
+/** Read of it: an agent can make it as long as it likes. */
+const MAX_FILE_CHARS = 64 * 1024 * 1024;
+
+/** Never throws: the count goes on without. */
+export function noteSpent(home: string, spent: Spent): void {
+  try {
+    const fd = openSync(fileOf(home), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE);
+    try {
+      writeSync(fd, `${JSON.stringify({ ...spent, at: Date.now() })}\n`);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // A full disk, or not a file any more.
+  }
+}
+
+/** The last that is known of each request, oldest first; `at`: wall clock ms. */
+export function notedSpent(home: string): (Spent & { at: number })[] {
+  const found = new Map<string, Spent & { at: number }>();
+  for (const line of linesOf(fileOf(home))) {
+    const said = parsed(line);
+    if (!isObject(said)) continue;
+    const tokens = objectAt(said, "tokens");
+    const counted = combine(NO_TOKENS, NO_TOKENS, () => 0);
+    for (const field of FIELDS) counted[field] = numberAt(tokens, field);
+    const [request, session, model] = [textAt(said, "request"), textAt(said, "session"), textAt(said, "model")];
+    found.set(request, { request, session, model, tokens: counted, at: numberAt(said, "at") });
+  }
+  return [...found.values()];
+}
+
+function linesOf(file: string): string[] {
+  try {
+    const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      return readFileSync(fd, "utf8").slice(-MAX_FILE_CHARS).split("\n");
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return [];
+  }
+}

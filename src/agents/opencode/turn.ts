@@ -1,0 +1,186 @@
+/**
+ * One turn over a living server: passes on what happens and ends it exactly once, when its prompts are answered and the
+ * server has come to rest, by a limit, an abort or the death of the process.
+ */
+import type { TurnOutcome } from "../../events.ts";
+import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { brief } from "../outcome.ts";
+import type { Asks } from "./ask.ts";
+import type { Live } from "./live.ts";
+import type { Meter } from "./meter.ts";
+import type { ModelWay } from "./model-way.ts";
+import { outcomeOf, outcomeOfRetry } from "./outcome.ts";
+import type { TurnReader } from "./reader.ts";
+
+/** How long an interrupted turn may take to end before its server is killed. */
+const INTERRUPT_GRACE_MS = 5_000;
+/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
+const TIMEOUT_GRACE_MS = 1_000;
+/** From the answer to the prompt until the last event of it. */
+const SETTLE_LIMIT_MS = 2_000;
+/** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
+const MAX_OWN_RETRY_WAIT_MS = 20_000;
+const MAX_OWN_RETRIES = 2;
+
+export interface Watched {
+  uuid: string;
+  /** opencode's own name of the session. */
+  session: string;
+  live: Live;
+  asks: Asks;
+  reader: TurnReader;
+  meter: Meter;
+  /** undefined: on a server that finds its own way. */
+  way: ModelWay | undefined;
+  limits: TurnLimits;
+  maxRequests: number | undefined;
+  signal: AbortSignal;
+  /** Prompts that were not answered yet. */
+  pending: { count: number };
+  /** It has to answer in a form. */
+  answers: boolean;
+}
+
+/** `send`: the prompt. Returns whether the server is still fit for another turn. */
+export async function* watch(watched: Watched, send: () => void): AsyncGenerator<AgentEvent, boolean> {
+  const { uuid, session, asks, live, meter, way, maxRequests, pending } = watched;
+  let atLimit = false;
+  asks.begin(uuid, () => live.nudge());
+  way?.begin(session, {
+    limit: maxRequests,
+    onLimit() {
+      atLimit = true;
+      live.nudge();
+    },
+    onSpent: (spent) => meter.spent(spent),
+  });
+  // Before the prompt is sent: nothing of the turn may be missed.
+  live.listen();
+  pending.count = 1;
+  send();
+  try {
+    return yield* watchLive(watched, () => atLimit);
+  } finally {
+    asks.end();
+    live.unlisten();
+  }
+}
+
+async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
+  const { session, live, asks, reader, limits, signal, pending, way } = watched;
+  const { view } = reader;
+  const startedAt = performance.now();
+  let lastSeenAt = startedAt;
+  let stopping: TurnOutcome | undefined;
+  let killAt = Infinity;
+  let settleAt = Infinity;
+
+  const abort = (): void => void live.client.session.abort({ sessionID: session }).catch(() => undefined);
+  const stop = (outcome: TurnOutcome): void => {
+    stopping = outcome;
+    reader.refuse();
+    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    abort();
+    // A question that waits would hold the turn.
+    asks.end();
+  };
+
+  for (;;) {
+    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
+    if (pending.count === 0) {
+      if (view.idle) {
+        yield* end(watched, { stopping, died: undefined });
+        return true;
+      }
+      if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
+    }
+    // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
+    const timed = stopping === undefined && pending.count > 0 && !asks.isWaiting();
+    const waited = asks.waited();
+    const retryUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
+    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
+    const idleDue = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
+    const wake = await live.next({
+      deadline: Math.min(turnDue, idleDue, killAt, settleAt),
+      signal: stopping === undefined ? signal : undefined,
+    });
+    switch (wake.is) {
+      case "event": {
+        const events = reader.take(wake.type, wake.properties);
+        if (reader.isOurs(wake.properties)) {
+          lastSeenAt = performance.now();
+          asks.take(wake.type, wake.properties, live.client);
+          // It may have begun only after it was told to end.
+          if (stopping !== undefined && wake.type === "session.status" && !view.idle) abort();
+        }
+        yield* events;
+        const { retry } = view;
+        if (stopping === undefined && retry !== undefined && isTooLong(retry)) {
+          stop(outcomeOfRetry(way?.refusal(session), retry));
+        }
+        break;
+      }
+      case "answered":
+        pending.count -= 1;
+        lastSeenAt = performance.now();
+        yield* reader.answered(wake.data);
+        break;
+      case "refused":
+        pending.count -= 1;
+        reader.refused(wake.error);
+        break;
+      case "ended":
+        yield* end(watched, { stopping, died: wake.why });
+        return false;
+      case "aborted":
+        stop({ is: "interrupted", by: String(signal.reason) });
+        break;
+      case "timer": {
+        const now = performance.now();
+        if (now >= killAt || now >= settleAt) {
+          yield* end(watched, { stopping, died: undefined });
+          return now < killAt;
+        }
+        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
+        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        break;
+      }
+    }
+  }
+}
+
+const isTooLong = ({ attempt, next }: { attempt: number; next: number }): boolean =>
+  attempt > MAX_OWN_RETRIES || next - Date.now() > MAX_OWN_RETRY_WAIT_MS;
+
+function* end(
+  { session, reader, meter, way, answers }: Watched,
+  { stopping, died }: { stopping: TurnOutcome | undefined; died: string | undefined },
+): Generator<AgentEvent> {
+  reader.refuse();
+  const { view } = reader;
+  const found = outcomeOf({ finished: view.finished, error: view.error, refusal: way?.refusal(session), died });
+  // It may have been done before the interrupt reached it.
+  let outcome = stopping === undefined || found.is === "done" ? found : stopping;
+  if (answers && outcome.is === "done" && view.answer === undefined) outcome = failed("there is no answer in the form");
+  const usage = meter.usage(way?.requests(session) ?? 0);
+  yield { type: "usage", usage };
+  yield {
+    type: "turn-end",
+    outcome,
+    usage,
+    finalText: view.finalText,
+    call: view.call,
+    ...(answers && outcome.is === "done" ? { answer: view.answer } : {}),
+    messageId: view.messageId,
+    contextTokens: view.contextTokens,
+  } satisfies TurnEnd;
+}
+
+export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
+
+const maxTurns = (limit: number | undefined): TurnOutcome => ({
+  is: "failed",
+  kind: "max-turns",
+  message: `the agent reached its limit of model requests in one turn: ${limit}`,
+});
