@@ -126,7 +126,7 @@ export function agentContract(name: string, gaps: readonly Gap[], subject: () =>
     });
 
     it("ends a turn whose agent dies as cut, and goes on with the same session", async () => {
-      const { agent, prompt, open } = world({}, { alone: true });
+      const { agent, prompt, open } = world();
       const { session, asked } = await open();
       const uuid = randomUUID();
       const { end } = await play(session, prompt({ is: "crash" }), { uuid });
