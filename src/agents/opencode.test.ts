@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent-play.ts";
+import { play, type Behaviour } from "../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { bash, opencodeWorld, write } from "../../test/support/opencode.ts";
@@ -10,6 +10,7 @@ import type { Step } from "../standin/script.ts";
 import { opencode } from "./opencode.ts";
 
 const MODELS = { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" };
+const START_LIMIT_MS = 150_000;
 let model: ScriptedModel;
 let agent: Agent;
 let world: OpencodeWorld;
@@ -21,8 +22,9 @@ beforeAll(async () => {
   agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } });
   world = opencodeWorld();
   holder = await agent.open(world.request({ model: MODELS.first }));
-  holder.warm?.();
-});
+  // Under load a start takes longer than a test may.
+  await play(holder, promptFor([{ text: "warm" }]));
+}, START_LIMIT_MS);
 afterAll(async () => {
   await holder.close();
   await model.standin.close();

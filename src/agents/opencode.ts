@@ -22,6 +22,6 @@ export function opencode({ userEnvironment }: OpencodeSetup): Agent {
       loadSdk().catch(() => undefined);
       return Promise.resolve(opencodeSession(request, { logins, servers: shared, userEnvironment }));
     },
-    inspect: inspectTurn,
+    inspect: (request, { uuid }) => inspectTurn(request, { uuid, user: userEnvironment }),
   };
 }

@@ -146,7 +146,7 @@ export function agentContract(
     });
 
     it("ends a turn whose agent dies as cut, and goes on with the same session", async () => {
-      const { agent, prompt, open } = world({}, { alone: true });
+      const { agent, prompt, open } = world();
       const { session, asked } = await open();
       const uuid = randomUUID();
       const { end } = await play(session, prompt({ is: "crash" }), { uuid });

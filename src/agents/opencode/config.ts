@@ -18,7 +18,6 @@ const MANNERS = ["external_directory", "doom_loop"];
 const ANSWER_TOOL = "StructuredOutput";
 
 interface Wanted {
-  request: Pick<OpenRequest, "agent" | "answer">;
   options: OpencodeOptions;
   reached: Reached;
   /** Those that may be asked for: opencode refuses a name that it does not know. */
@@ -26,7 +25,7 @@ interface Wanted {
   servers: Readonly<Record<string, Json>>;
 }
 
-export function configOf({ request, options, reached, models, servers }: Wanted): Json {
+export function configOf({ options, reached, models, servers }: Wanted): Json {
   const providers = [...reached.urls].map(([provider, { url, token }]) => {
     const named = models.filter(({ providerID }) => providerID === provider).map(({ modelID }) => [modelID, {}]);
     return [provider, { options: { baseURL: url, apiKey: token }, models: Object.fromEntries(named) }];
@@ -36,8 +35,8 @@ export function configOf({ request, options, reached, models, servers }: Wanted)
     enabled_providers: [...reached.urls.keys()],
     provider: Object.fromEntries(providers),
     // The strictest, which holds for subagents, too; a session of its own may be freer.
-    permission: permissions(request, options, { permissions: "ask", questions: "ask" }),
-    mcp: request.answer === undefined ? { ...servers, [PAWL_SERVER]: done } : {},
+    permission: permissions(options, { permissions: "ask", questions: "ask" }),
+    mcp: { ...servers, [PAWL_SERVER]: done },
     share: "disabled",
     autoupdate: false,
     // pawl keeps every state of the tree itself.
@@ -49,24 +48,21 @@ export function configOf({ request, options, reached, models, servers }: Wanted)
   };
 }
 
+type Action = "allow" | "deny" | "ask";
 type Policy = Pick<AskSpec, "permissions" | "questions">;
 
-/** For a session: subagents of it ask, and are answered by policy. */
+/** For a session: subagents of it ask, and are answered by policy. One that only answers has no tools. */
 export function sessionRules(
-  request: Wanted["request"],
+  { agent: { ask }, answer }: Pick<OpenRequest, "agent" | "answer">,
   options: OpencodeOptions,
-): { permission: string; pattern: string; action: "allow" | "deny" | "ask" }[] {
-  const rules = Object.entries(permissions(request, options, request.agent.ask));
-  return rules.map(([permission, action]) => ({ permission, pattern: "*", action }));
+): { permission: string; pattern: string; action: Action }[] {
+  const rules: Record<string, Action> =
+    answer === undefined ? permissions(options, ask) : { "*": "deny", [ANSWER_TOOL]: "allow" };
+  return Object.entries(rules).map(([permission, action]) => ({ permission, pattern: "*", action }));
 }
 
 /** The last rule that fits counts. */
-function permissions(
-  { answer }: Wanted["request"],
-  options: OpencodeOptions,
-  ask: Policy,
-): Record<string, "allow" | "deny" | "ask"> {
-  if (answer !== undefined) return { "*": "deny", [ANSWER_TOOL]: "allow" };
+function permissions(options: OpencodeOptions, ask: Policy): Record<string, Action> {
   const asked = ask.permissions === "allow" ? "allow" : "ask";
   const names = options.tools === undefined ? HARMLESS : [...options.tools, ...MANNERS];
   const named = names.map((name) => [name, HARMLESS.includes(name) ? "allow" : asked] as const);

@@ -2,18 +2,27 @@
 import type { Found, OpenRequest, TurnEnd } from "../../ports.ts";
 import { callOf } from "./done.ts";
 import { sessionOf } from "./home.ts";
+import type { Environment } from "./login.ts";
 import { isObject, numberAt, objectAt, textAt, type Json } from "./json.ts";
 import { contextOf, meter, type Meter } from "./meter.ts";
 import { isFinish, MARK } from "./reader.ts";
-import { readRecord, type Recorded, type TurnRecord } from "./record.ts";
+import { askRecord, readRecord, type Recorded, type TurnRecord } from "./record.ts";
+import { attachedClient } from "./sdk.ts";
 import { notedSpent } from "./spent.ts";
 
 export async function inspectTurn(
-  { home, session }: Pick<OpenRequest, "home" | "session">,
-  { uuid }: { uuid: string },
+  request: Pick<OpenRequest, "home" | "session" | "workspace" | "agent">,
+  { uuid, user }: { uuid: string; user: Environment },
 ): Promise<Found> {
+  const { home, session } = request;
   const id = sessionOf(home, session.ref);
-  const record = id === undefined ? undefined : await readRecord(home, { session: id, mark: uuid });
+  if (id === undefined) return { is: "unknown" };
+  const { server } = request.agent.options;
+  const about = { session: id, mark: uuid };
+  const record =
+    typeof server === "string"
+      ? await askRecord(await attachedClient(server, { user, directory: request.workspace }), about)
+      : await readRecord(home, about);
   return record === undefined ? { is: "unknown" } : foundIn(record, { uuid, noted: notedSpent(home) });
 }
 

@@ -1,7 +1,7 @@
 /** From what the server says of one turn to an agent's events, and what is known of the turn meanwhile. It only reads. */
 import type { AgentEvent, TurnEnd } from "../../ports.ts";
 import { callOf } from "./done.ts";
-import { isObject, numberAt, objectAt, textAt, type Json } from "./json.ts";
+import { isObject, listAt, numberAt, objectAt, textAt, type Json } from "./json.ts";
 import { contextOf, type Meter } from "./meter.ts";
 
 const MAX_TOOL_OUTPUT_CHARS = 16_384;
@@ -38,7 +38,9 @@ export interface TurnReader {
   take(type: string, properties: Json): AgentEvent[];
   /** It is of this conversation or one of its subagents'. */
   isOurs(properties: Json): boolean;
-  /** The answer to a prompt: the last message, should an event of it be late. */
+  /** A prompt was answered with the last message; whether that is none of this turn: the model was never asked. */
+  isNothing(data: unknown): boolean;
+  /** The same, once its events do not come. */
   answered(data: unknown): AgentEvent[];
   /** What a prompt was refused with. */
   refused(error: Json): void;
@@ -128,19 +130,18 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
     };
     messages.set(id, message);
     if (!main) return [];
-    if (known === undefined) {
+    if (id > current) {
       current = id;
       view.idle = false;
       view.finished = false;
+      // It goes on, so what went wrong before was got over.
+      view.error = undefined;
       view.messageId = id;
       if (!message.summary) view.finalText = "";
     }
-    if (isObject(info["error"])) view.error = info["error"];
+    if (id === current && isObject(info["error"])) view.error = info["error"];
     if (numberAt(objectAt(info, "time"), "completed") === 0) return [];
-    if (id === current) {
-      view.finished = !message.summary && isFinish(info);
-      if (!isObject(info["error"]) && view.finished) view.error = undefined;
-    }
+    if (id === current) view.finished = !message.summary && isFinish(info);
     if (info["structured"] !== undefined) view.answer = info["structured"];
     if (message.whole) return [];
     message.whole = true;
@@ -246,16 +247,10 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
       }
     },
     isOurs: (properties) => sessions.has(textAt(properties, "sessionID")),
+    isNothing: (data) => prompt !== undefined && textAt(objectAt(data, "info"), "id") <= prompt,
     answered(data) {
       const info = objectAt(data, "info");
-      const parts = isObject(data) && Array.isArray(data["parts"]) ? data["parts"].filter(isObject) : [];
-      if (prompt === undefined || textAt(info, "id") <= prompt) {
-        // It was ended before the model was asked.
-        view.idle = true;
-        return [];
-      }
-      const begun = takeMessage({ ...info, time: {} });
-      return [...begun, ...parts.flatMap(takePart), ...takeMessage(info)];
+      return [...takeMessage({ ...info, time: {} }), ...listAt(data, "parts").flatMap(takePart), ...takeMessage(info)];
     },
     refused(error) {
       view.error ??= error;

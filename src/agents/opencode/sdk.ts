@@ -1,7 +1,8 @@
 /** opencode's SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
 import type * as SdkModule from "@opencode-ai/sdk/v2/client";
 import { UsageError } from "../../errors.ts";
-import type { Reach } from "./reach.ts";
+import type { Environment } from "./login.ts";
+import { reachUrl, type Reach } from "./reach.ts";
 
 const PACKAGE = "@opencode-ai/sdk";
 
@@ -31,4 +32,14 @@ export async function clientOf({ reach, user, password, directory }: Server): Pr
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const headers = password === "" ? {} : { authorization };
   return createOpencodeClient({ baseUrl: reach.baseUrl, fetch: reach.fetch, headers, directory });
+}
+
+/** Of a server that the user runs, with the user's own password for it. */
+export async function attachedClient(
+  url: string,
+  { user, directory }: { user: Environment; directory: string },
+): Promise<Client> {
+  const password = user["OPENCODE_SERVER_PASSWORD"] ?? "";
+  const name = user["OPENCODE_SERVER_USERNAME"] || "opencode";
+  return await clientOf({ reach: reachUrl(url), user: name, password, directory });
 }

@@ -82,7 +82,7 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
 
   async function ensure(house: House, wanted: Wanted): Promise<Owned> {
     const { request, options } = wanted;
-    const mcp = request.answer === undefined ? readMcpServers(options.mcp, request.workspace) : {};
+    const mcp = readMcpServers(options.mcp, request.workspace);
     const reached = await house.way.reached(wanted.providers);
     const config = configOf({ ...wanted, reached, servers: mcp });
     const key = JSON.stringify(config);

@@ -13,8 +13,7 @@ import { meter } from "./meter.ts";
 import { modelNamed, type ModelName } from "./model.ts";
 import { answerOptions, opencodeOptions, type OpencodeOptions } from "./options.ts";
 import { MARK, turnReader, type TurnReader } from "./reader.ts";
-import { reachUrl } from "./reach.ts";
-import { clientOf } from "./sdk.ts";
+import { attachedClient } from "./sdk.ts";
 import type { Servers } from "./server.ts";
 import { failed, watch } from "./turn.ts";
 
@@ -73,10 +72,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
     const models = names.map(named);
     const wanted = { request, session, options: options(), model: models[0] };
     if (url !== undefined) {
-      const user = userEnvironment["OPENCODE_SERVER_USERNAME"] || "opencode";
-      const password = userEnvironment["OPENCODE_SERVER_PASSWORD"] ?? "";
-      const reach = reachUrl(url);
-      const client = await clientOf({ reach, user, password, directory: request.workspace });
+      const client = await attachedClient(url, { user: userEnvironment, directory: request.workspace });
       return await launch({ client, process: undefined }, wanted);
     }
     if (seat === undefined) throw new UsageError(NO_LOGIN);

@@ -16,8 +16,8 @@ import type { TurnReader } from "./reader.ts";
 const INTERRUPT_GRACE_MS = 5_000;
 /** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
 const TIMEOUT_GRACE_MS = 1_000;
-/** From the answer to the prompt until the last event of it. */
-const SETTLE_LIMIT_MS = 2_000;
+/** From the answer to the prompt until the last event of it, which comes another way. */
+const SETTLE_LIMIT_MS = 5_000;
 /** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
 const MAX_OWN_RETRY_WAIT_MS = 20_000;
 const MAX_OWN_RETRIES = 2;
@@ -74,6 +74,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let settleAt = Infinity;
+  let answer: unknown;
 
   const abort = (): void => void live.client.session.abort({ sessionID: session }).catch(() => undefined);
   const stop = (outcome: TurnOutcome): void => {
@@ -124,7 +125,11 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       case "answered":
         pending.count -= 1;
         lastSeenAt = performance.now();
-        yield* reader.answered(wake.data);
+        answer = wake.data;
+        if (pending.count === 0 && reader.isNothing(answer)) {
+          yield* end(watched, { stopping, died: undefined });
+          return true;
+        }
         break;
       case "refused":
         pending.count -= 1;
@@ -139,6 +144,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       case "timer": {
         const now = performance.now();
         if (now >= killAt || now >= settleAt) {
+          if (answer !== undefined) yield* reader.answered(answer);
           yield* end(watched, { stopping, died: undefined });
           return now < killAt;
         }
