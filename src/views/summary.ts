@@ -66,6 +66,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
     ...protectedRows(state),
+    ...loosenedRows(state),
     ...flaggedRows(state),
     ["isolation", fenceWords(spec.fence, { tense: "then" })],
   ];
@@ -101,6 +102,15 @@ function protectedRows({ run, protected: known }: RunState): [string, string][] 
       ? []
       : [["look at", `changed between turns: ${short(doubts.join(", "))}`] as [string, string]]),
   ];
+}
+
+/** What a person took from the judge: it had a part in the outcome, whatever came of it. */
+function loosenedRows({ spec: { protect } }: RunState): [string, string][] {
+  const loosened = [
+    ...(protect.testChanges === "allow" ? ["--allow-test-changes"] : []),
+    ...(protect.except.length === 0 ? [] : [`--unprotect ${short(protect.except.join(", "))}`]),
+  ];
+  return loosened.length === 0 ? [] : [["loosened", loosened.join(", ")]];
 }
 
 /** What no fence can hold: it acts later, when somebody uses the branch. */

@@ -1,5 +1,5 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
-import type { FactOf, Verdict } from "../../events.ts";
+import type { Evidence, FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
 import { claimWords, flaggedWords, outcomeWords, protectedWords, usageWords, verdictWords } from "../fact-words.ts";
 import { evidenceWords } from "../criteria.ts";
@@ -81,18 +81,34 @@ export function verdictText({ check, verdict }: Pick<FactOf<"check-end">, "check
 function evidenceText(verdict: Verdict): string {
   if (!("evidence" in verdict)) return "";
   const { tree, command, exitCode, signal, durationMs, log, logBytes, isolation, suspicions } = verdict.evidence;
+  const { tests, runs, control } = verdict.evidence;
   return indented(
     columns([
       ["command", short(command)],
       ["exit code", exitCode === null ? "none" : String(exitCode)],
       ...(signal === null ? [] : [["signal", signal]]),
       ["duration", duration(durationMs)],
+      ...(tests === undefined ? [] : [["tests", testWords(tests)]]),
+      ...(runs === undefined ? [] : [["runs", String(runs)]]),
+      ...(control === undefined ? [] : [["planted failure", CONTROL[control]]]),
       ["judged tree", tree],
       ["log", log === null ? "none" : `${logBytes} bytes, sha-256 ${log}`],
       ["isolation", short(isolation)],
       ["suspicions", suspicions.length === 0 ? "none" : suspicions.map(short).join("; ")],
     ]),
   );
+}
+
+const CONTROL: Record<NonNullable<Evidence["control"]>, string> = {
+  seen: "seen",
+  "not-seen": "not seen",
+  none: "says nothing here",
+};
+
+function testWords(tests: NonNullable<Evidence["tests"]> | null): string {
+  if (tests === null) return "no report: only the exit code speaks";
+  const { passed, failed, skipped, broken = 0 } = tests;
+  return `${passed} passed, ${failed} failed, ${skipped} skipped${broken === 0 ? "" : `, ${broken} could not be loaded`}`;
 }
 
 function failuresText(verdict: Verdict): string {
