@@ -65,6 +65,7 @@ const OTHER: Flags = {
   mcp: ["m.json"],
   effort: "low",
   "agent-bin": "/bin/true",
+  "agent-server": "http://127.0.0.1:4096",
   home: "user",
   env: ["LANG"],
   "idle-timeout": "5m",

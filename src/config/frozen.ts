@@ -63,6 +63,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   mcp: option("mcp"),
   effort: option("effort"),
   "agent-bin": option("bin"),
+  "agent-server": option("server"),
   "agent-args": option("extra"),
   home: ({ environment }) => (Object.hasOwn(environment, "HOME") ? "user" : "private"),
   commit: ({ workspace }) => workspace.commit,

@@ -21,7 +21,7 @@ export interface Live extends Pick<Wakes, "next" | "nudge"> {
   listen(): void;
   unlisten(): void;
   /** A prompt, whose answer is one of the things that happen. */
-  prompt(body: Parameters<Client["session"]["prompt"]>[0]): void;
+  prompt(body: Parameters<Client["session"]["prompt"]>[0], of: "prompt" | "say"): void;
   /** Limits of the fence that were met since the last look. */
   limits(): string[];
   /** Nothing comes any more; the server goes on. Repeatable. */
@@ -89,13 +89,13 @@ export function live({ client, process }: Parts): Live {
       listening = false;
       inbox.clear();
     },
-    prompt(body) {
+    prompt(body, of) {
       client.session
         .prompt(body, { signal: stopped.signal })
         .then(({ data, error }: { data?: unknown; error?: unknown }) => {
           if (error === undefined) inbox.put({ is: "answered", data });
           else if (error instanceof Error) broken(error);
-          else inbox.put({ is: "refused", error: isObject(error) ? error : nameless(error) });
+          else inbox.put({ is: "refused", of, error: isObject(error) ? error : nameless(error) });
         }, broken);
     },
     next: (options) => inbox.next(options),

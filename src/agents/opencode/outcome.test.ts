@@ -54,13 +54,14 @@ it("believes what the gateway saw where opencode has only words", () => {
 });
 
 it("takes over a wait that opencode announces, until when the provider, or else opencode, says", () => {
-  const retry = { next: 9_000, message: PROSE };
+  const retry = { next: 9_000, message: PROSE, seen: false };
   expect(outcomeOfRetry({ kind: undefined, status: 429, resetAt: 7_000 }, retry)).toMatchObject({
     is: "limited",
     kind: "rate",
     resetAt: 7_000,
   });
   expect(outcomeOfRetry(undefined, retry)).toMatchObject({ is: "limited", kind: "overloaded", resetAt: 9_000 });
+  expect(outcomeOfRetry(undefined, { ...retry, seen: true }).is).toBe("cut");
   expect(outcomeOfRetry({ kind: "connection", status: null, resetAt: undefined }, retry).is).toBe("cut");
 });
 

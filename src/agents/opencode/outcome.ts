@@ -50,12 +50,19 @@ function refusedBy(data: Json, seen: Said | undefined): Said {
   return told ?? seen ?? { kind: "connection", status: null, resetAt: undefined };
 }
 
-/** While opencode waits to ask again by itself: what it waits for. `next`: when, wall clock ms. */
+/**
+ * While opencode waits to ask again by itself: what it waits for. `next`: when, wall clock ms. `seen`: somebody would have
+ * seen a refusal; without one the model cannot be reached from there, which another server cures.
+ */
 export function outcomeOfRetry(
   refusal: Said | undefined,
-  { next, message }: { next: number; message: string },
+  { next, message, seen }: { next: number; message: string; seen: boolean },
 ): TurnOutcome {
-  if (refusal === undefined) return { is: "limited", kind: "overloaded", resetAt: next, message: brief(message) };
+  if (refusal === undefined) {
+    return seen
+      ? { is: "cut", reason: brief(message) }
+      : { is: "limited", kind: "overloaded", resetAt: next, message: brief(message) };
+  }
   const resetAt = refusal.resetAt ?? (refusal.status === null ? undefined : next);
   return outcomeOfRefusal({ ...refusal, resetAt, text: message });
 }

@@ -52,7 +52,7 @@ interface House {
   seats: number;
   /** One after the other: two who start at once get the same. */
   last: Promise<unknown>;
-  running: { config: string; server: Promise<Owned> } | undefined;
+  running: { config: string; server: Promise<Owned>; stop: AbortController } | undefined;
 }
 
 interface Owned extends Server {
@@ -76,6 +76,7 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
   async function end(house: House): Promise<void> {
     const { running } = house;
     house.running = undefined;
+    running?.stop.abort();
     const server = await running?.server.catch(() => undefined);
     await server?.end();
   }
@@ -89,9 +90,11 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
     const known = house.running?.config === key ? await house.running.server.catch(() => undefined) : undefined;
     if (known?.isDead() === false) return known;
     await end(house);
-    const server = startOwn(wanted, { config, before: reached.before });
+    if (house.seats === 0) throw new Error("the session was closed");
+    const stop = new AbortController();
+    const server = startOwn(wanted, { config, before: reached.before, signal: stop.signal });
     server.catch(() => undefined);
-    house.running = { config: key, server };
+    house.running = { config: key, server, stop };
     return await server;
   }
 
@@ -117,6 +120,9 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
           if (house.seats > 0) return;
           houses.delete(home);
           await end(house);
+          // Who asked for one a moment ago gets none, or it is ended here.
+          await house.last;
+          await end(house);
           await house.way.close();
         },
       };
@@ -126,7 +132,7 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
 
 async function startOwn(
   { request, options }: Wanted,
-  { config, before }: { config: Json; before: readonly string[] },
+  { config, before, signal }: { config: Json; before: readonly string[]; signal: AbortSignal },
 ): Promise<Owned> {
   const { home, workspace, environment, confine, sockets } = request;
   const program = opencodeAvailable({ bin: options.bin }, environment);
@@ -136,12 +142,13 @@ async function startOwn(
   const words = [...before, ...listening, program, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
   const [command = program, ...args] = words;
   const env = environmentOf(request, { config, password });
+  signal.throwIfAborted();
   const process = startServer({ command, args, cwd: workspace, env, confine });
   let exited = false;
   void process.exited.then(() => (exited = true));
   let reach: Reach | undefined;
   try {
-    await within(START_LIMIT_MS, process.ready);
+    await within(START_LIMIT_MS, process.ready, signal);
     if (exited) throw new Error(`opencode did not start (${await process.exited}): ${process.lastWords()}`);
     reach = sockets === undefined ? reachPort(port) : await reachSocket(home);
     const client = await clientOf({ reach, user: USER, password, directory: workspace });
@@ -161,15 +168,16 @@ async function startOwn(
   }
 }
 
-/** Rejects when it takes longer. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`opencode did not start within ${ms} ms`)), ms);
-  });
+/** Rejects when it takes longer, or is not wanted any more. */
+async function within(ms: number, work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const gone = Promise.withResolvers<never>();
+  const timer = setTimeout(() => gone.reject(new Error(`opencode did not start within ${ms} ms`)), ms);
+  const onAbort = (): void => gone.reject(new Error("opencode was ended while it started"));
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, gone.promise]);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
   }
 }

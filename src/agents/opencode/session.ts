@@ -169,7 +169,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
           pending,
           answers: request.answer !== undefined,
         },
-        () => live.prompt(promptOf(opencode, uuid, prompt)),
+        () => live.prompt(promptOf(opencode, uuid, prompt), "prompt"),
       );
       fit = yield* withNotices(events, () => [
         ...(way?.takeNotices() ?? []),
@@ -202,7 +202,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       if (!running.reader.expect(mark, directive)) return Promise.resolve("next-turn");
       // Joins the turn that runs: it is in the next request; the turn is over when this, too, is answered.
       running.pending.count += 1;
-      current.live.prompt(promptOf(current.session, mark, text));
+      current.live.prompt(promptOf(current.session, mark, text), "say");
       return Promise.resolve("now");
     },
     setModel(wanted) {
@@ -216,8 +216,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       // The server may be others', too.
       if (running !== undefined && current !== undefined) await abortOn(current);
       leaveServer();
-      const ahead = await starting?.catch(() => undefined);
-      ahead?.live.end();
+      starting?.then(({ live }) => live.end()).catch(() => undefined);
       await seat?.leave();
     },
   };

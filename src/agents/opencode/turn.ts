@@ -118,7 +118,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* events;
         const { retry } = view;
         if (stopping === undefined && retry !== undefined && isTooLong(retry)) {
-          stop(outcomeOfRetry(way?.refusal(session), retry));
+          stop(outcomeOfRetry(way?.refusal(session), { ...retry, seen: way !== undefined }));
         }
         break;
       }
@@ -133,7 +133,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         break;
       case "refused":
         pending.count -= 1;
-        reader.refused(wake.error);
+        // Something said that was not taken leaves the turn as it is.
+        if (wake.of === "prompt") reader.refused(wake.error);
         break;
       case "ended":
         yield* end(watched, { stopping, died: wake.why });

@@ -10,7 +10,7 @@ export type Wake =
   | { is: "event"; type: string; properties: Json }
   /** A prompt was answered: its turn is over. `data`: the last message and its parts. */
   | { is: "answered"; data: unknown }
-  | { is: "refused"; error: Json }
+  | { is: "refused"; of: "prompt" | "say"; error: Json }
   /** `why` is for people. */
   | { is: "ended"; why: string }
   | { is: "aborted" }
