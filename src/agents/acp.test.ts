@@ -40,7 +40,11 @@ agentContract("codex-acp", ACP_GAPS, () => ({
     HOME: home,
     OPENAI_API_KEY: "key",
     OPENAI_BASE_URL: `${model.standin.url}/v1`,
-    CODEX_CONFIG: JSON.stringify({ features: { default_mode_request_user_input: true } }),
+    CODEX_CONFIG: JSON.stringify({
+      features: { default_mode_request_user_input: true },
+      // Its sandbox would leave empty folders there, one of them called .git.
+      sandbox_workspace_write: { exclude_slash_tmp: true, exclude_tmpdir_env_var: true },
+    }),
   },
   models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
   writeTool: "edit",

@@ -47,7 +47,7 @@ describe("names of runs", () => {
       expect((await resolveRun(journal, { asked: undefined, cwd })).run).toBe("r-2");
     }
     const outside = tempDir("outside");
-    mkdirSync(join(outside, "x"));
+    mkdirSync(join(outside, "x/.git"), { recursive: true });
     expect(repositoriesOf(join(outside, "x"))).toEqual([]);
     await expect(resolveRun(journal, { asked: undefined, cwd: outside })).rejects.toThrow("not a git repository");
   });

@@ -82,9 +82,15 @@ function matching(rows: readonly RunRow[], asked: string): RunRow {
 export function repositoriesOf(cwd: string): string[] {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const git = join(dir, ".git");
-    if (existsSync(git)) return [realpathSync(dir), ...mainOf(git)];
+    if (isGit(git)) return [realpathSync(dir), ...mainOf(git)];
     if (dir === dirname(dir)) return [];
   }
+}
+
+/** As git sees it: an empty folder of that name, which some sandboxes leave behind, is no repository. */
+function isGit(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (!found.isDirectory() || existsSync(join(path, "HEAD")));
 }
 
 /** A linked worktree's `.git` is a file that names its git directory, whose `commondir` names the repository's. */
