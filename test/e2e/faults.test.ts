@@ -12,12 +12,12 @@ const ITERATIONS = 2;
 
 describe("a fault at", () => {
   it.each([
-    ["append", "kill", 3],
-    ["append", "ENOSPC", 4],
-    ["spawn", "kill", 6],
-    ["spawn", "EMFILE", 8],
-    ["rename", "kill", 5],
-    ["rename", "EIO", 8],
+    ["append", "kill", 5],
+    ["append", "ENOSPC", 7],
+    ["spawn", "kill", 11],
+    ["spawn", "EMFILE", 15],
+    ["rename", "kill", 9],
+    ["rename", "EIO", 14],
   ] as const)(
     "%s (%s), every %i-th: no fact lost, no turn bought twice, no false end, driven again as if nothing had been (F1, F6, row 15)",
     async (point, how, step) => {
@@ -32,8 +32,8 @@ describe("a fault at", () => {
 describe("a fault of a fenced run at", () => {
   it.each([
     // The first three are the fence's own.
-    ["spawn", "kill", 14, 1],
-    ["spawn", "EAGAIN", 9, 2],
+    ["spawn", "kill", 24, 1],
+    ["spawn", "EAGAIN", 15, 2],
     ["spawn", "kill-after", 20, 3],
   ] as const)(
     "%s (%s), every %i-th from %i on: the same, also where the fence itself cannot be started (F1, F6)",

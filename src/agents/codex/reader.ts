@@ -156,10 +156,14 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
   function takeUsage(params: Json): AgentEvent[] {
     const { tokenUsage, turnId } = params;
     const total = threadTokens(params);
-    if (!isObject(tokenUsage) || total === undefined || turnId !== view.turn) return [];
+    if (!isObject(tokenUsage) || total === undefined) return [];
+    // Of a turn before this one it is told late, and then again as if it were of this one.
+    const isNew = isNews(total);
+    if (turnId !== view.turn) return [];
     const last = tokenUsage["last"] as TokenBreakdown;
     view.contextTokens = last.totalTokens;
-    if (!isNews(total)) return [];
+    // What is told before another request has left is an old sum, too.
+    if (!isNew || meter.responses() >= requests()) return [];
     const before = answering();
     meter.response(`${total}`, model(meter.responses()), {
       input: last.inputTokens,
