@@ -46,7 +46,12 @@ export const PROBES: readonly Probe[] = [
   { name: "change the system", script: "[ -w /usr ] || [ -w /etc ] || [ -w /bin ]", broken: "exit-0" },
   { name: "see other processes", script: "cat /proc/[0-9]*/cmdline", broken: "secret-told" },
   { name: "read their environment", script: 'cat /proc/[0-9]*/environ "/proc/$PID/environ"', broken: "secret-told" },
-  { name: "signal another process", script: 'kill -TERM "$PID"; kill -KILL "$PID"', broken: (it) => !isAlive(it) },
+  {
+    name: "signal another process",
+    // A process that was killed takes a moment to end.
+    script: 'kill -TERM "$PID"; kill -KILL "$PID"; sleep 0.2',
+    broken: (it) => !isAlive(it),
+  },
   {
     name: "trace another process",
     script: perl(`exit(syscall(${PTRACE}, ${PTRACE_ATTACH}, $ENV{PID} + 0, 0, 0) == 0 ? 0 : 1)`),

@@ -156,7 +156,7 @@ describe("told as it is", () => {
       is: "needs-human",
       rule: "hand-over-refused",
       reason: expect.stringMatching(
-        /\.git(\/objects)? was (deleted|replaced by something else); the work is kept as salvage\/conflict-\d$/,
+        /(\.git(\/objects)? was (deleted|replaced by something else)|not a git repository: '.*\.git'); the work is kept as salvage\/conflict-\d$/,
       ),
     });
   });
