@@ -255,7 +255,7 @@ export async function startAhead(
     model: wanted.model,
     ...place,
   });
-  session.warm?.();
+  await session.warm?.();
   return { ref, session };
 }
 
@@ -325,8 +325,6 @@ async function agentFolders({ name, options }: RunSpec["agent"], env: Environmen
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
 export function warmAgent(name: string): void {
   if (name === "opencode") import("./agents/opencode/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
-  if (name !== "claude") return;
-  import("./agents/claude/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
 }
 
 /** Each that may take a turn, before anything is spent. `own`: the program's, which it answers for itself. */
@@ -375,7 +373,7 @@ async function checkAgent(
     ]);
   const parsed = claudeOptions(options, ask);
   readMcpServers(parsed.mcp, workspace.path);
-  await claudeAvailable(parsed, env);
+  claudeAvailable(parsed, env);
   const login = claudeLogin(env);
   if (login !== undefined) {
     if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;

@@ -159,8 +159,11 @@ export interface Agent {
 }
 
 export interface AgentSession {
-  /** Starts what takes long to start, beside other work. A failure shows as the first turn's outcome. */
-  warm?(): void;
+  /**
+   * Starts what takes long to start, beside other work. A promise: until its program runs, or could not be started; never
+   * rejected, as a failure shows as the first turn's outcome.
+   */
+  warm?(): Promise<void> | undefined;
   /** Streams what happens; the last event is `turn-end`, exactly once, also after abort, crash or timeout. */
   turn(request: TurnRequest, limits: TurnLimits, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Into the running turn, or "next-turn" when there is none or the agent cannot. */

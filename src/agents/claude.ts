@@ -2,7 +2,6 @@
 import type { Agent } from "../ports.ts";
 import { inspectTurn } from "./claude/inspect.ts";
 import { loginEnvironment } from "./claude/login.ts";
-import { loadSdk } from "./claude/sdk.ts";
 import { claudeSession } from "./claude/session.ts";
 
 interface ClaudeSetup {
@@ -16,8 +15,6 @@ export function claude({ userEnvironment }: ClaudeSetup): Agent {
     name: "claude",
     gaps: [],
     open(request) {
-      // Loading takes longer than most of what happens before the first turn; a failure shows there.
-      loadSdk().catch(() => undefined);
       return Promise.resolve(claudeSession(request, { login }));
     },
     inspect: inspectTurn,

@@ -120,5 +120,5 @@ export async function warmUp(hands: Hands, lane: string): Promise<void> {
   if (hands.run.state.spec.fork?.mark !== undefined) return;
   const live = await openSession(hands, { lane, seat, session: { ref: ports.uuid(), mode: "new" } });
   live.unused = true;
-  live.session.warm?.();
+  void live.session.warm?.();
 }

@@ -22,16 +22,6 @@ const DRIVER = [
 ].map((file) => join(import.meta.dirname, file));
 
 describe("a lean start", () => {
-  it("loads zod with English alone, and its messages are as before", () => {
-    const seen = inNode(`
-      const { leanStart } = await import(${own("lean-start.ts")});
-      leanStart();
-      const { z } = await import("zod");
-      const { error } = z.strictObject({ a: z.string() }).safeParse({ a: 1 });
-      console.log(JSON.stringify([Object.keys(z.locales), error.issues[0].message]));`);
-    expect(seen).toEqual([["en"], "Invalid input: expected string, received number"]);
-  });
-
   it("leaves the code of fetch alone, whatever of a driver is loaded", () => {
     const seen = inNode(`
       const { plainHttp } = await import(${own("gateway-upstream.ts")});

@@ -4,11 +4,10 @@
  * compiled code is kept, for other drivers: whoever can write there can do more than change a price.
  */
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { createRequire, getCompileCacheDir } from "node:module";
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fault } from "./faults.ts";
+import { kept } from "./kept.ts";
 
 interface Tokens {
   requests: number;
@@ -82,42 +81,13 @@ function ratesOf(model: string): Rates | null {
 
 function found(names: readonly string[]): Rates | null {
   const table = require.resolve("@pydantic/genai-prices");
-  const file = keptAt(table, names);
-  const kept = file === undefined ? undefined : read(file);
-  if (kept !== undefined) return kept;
-  const rates = ask(table, names);
-  if (file !== undefined) keep(file, rates);
-  return rates;
-}
-
-function keptAt(table: string, names: readonly string[]): string | undefined {
-  const folder = getCompileCacheDir();
-  if (folder === undefined) return undefined;
   const { mtimeMs, size } = statSync(table);
-  const key = createHash("sha256")
-    .update(JSON.stringify([table, mtimeMs, size, names]))
-    .digest("hex");
-  return join(folder, `prices-${key}.json`);
-}
-
-function read(file: string): Rates | null | undefined {
-  try {
-    if (Math.abs(Date.now() - statSync(file).mtimeMs) > KEPT_MS) return undefined;
-    const rates: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return rates === null || (typeof rates === "object" && !Array.isArray(rates)) ? rates : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function keep(file: string, rates: Rates | null): void {
-  const whole = `${file}.${process.pid}`;
-  try {
-    writeFileSync(whole, JSON.stringify(rates), { mode: 0o600 });
-    renameSync(whole, file);
-  } catch {
-    // Asked again the next time.
-  }
+  const last = kept("prices", [table, mtimeMs, size, names], { maxAgeMs: KEPT_MS });
+  const read = last.read();
+  if (read === null || (typeof read === "object" && !Array.isArray(read))) return read;
+  const rates = ask(table, names);
+  last.keep(rates);
+  return rates;
 }
 
 function ask(table: string, names: readonly string[]): Rates | null {

@@ -6,7 +6,6 @@ import type { Asks } from "./ask.ts";
 import { DONE_TOOL, doneServer, PAWL_SERVER } from "./done.ts";
 import type { ClaudeOptions } from "./options.ts";
 import { readMcpServers } from "./options.ts";
-import type { ClaudeProcess } from "./process.ts";
 
 /**
  * Loops, schedules and questions of its own: pawl's loop decides when it goes on, and nobody is there to answer.
@@ -54,7 +53,6 @@ interface Parts {
   options: ClaudeOptions;
   env: Record<string, string>;
   model: string | undefined;
-  process: ClaudeProcess;
   asks: Asks;
 }
 
@@ -103,7 +101,7 @@ function systemPrompt(instructions: string, { extra }: ClaudeOptions): NonNullab
 }
 
 /** Throws UsageError when a file that the options name cannot be read. */
-export function queryOptions(request: OpenRequest, { start, options, env, model, process, asks }: Parts): Options {
+export function queryOptions(request: OpenRequest, { start, options, env, model, asks }: Parts): Options {
   return {
     ...startOptions(start),
     cwd: request.workspace,
@@ -127,6 +125,5 @@ export function queryOptions(request: OpenRequest, { start, options, env, model,
     ...(options.bin === undefined ? {} : { pathToClaudeCodeExecutable: options.bin }),
     ...(model === undefined ? {} : { model }),
     extraArgs: extraArgs(options),
-    spawnClaudeCodeProcess: (spawnOptions) => process.spawn(spawnOptions),
   };
 }

@@ -8,15 +8,15 @@ import { tempDir } from "../../../test/support/temp.ts";
 import { UsageError } from "../../errors.ts";
 import { claudeAvailable } from "./sdk.ts";
 
-it("finds the program that comes with the SDK, and one by path or name", async () => {
-  await claudeAvailable({ bin: undefined });
-  await claudeAvailable({ bin: process.execPath });
-  await claudeAvailable({ bin: "sh" }, { PATH: "/usr/bin:/bin" });
+it("finds the program that comes with the SDK, and one by path or name", () => {
+  claudeAvailable({ bin: undefined });
+  claudeAvailable({ bin: process.execPath });
+  claudeAvailable({ bin: "sh" }, { PATH: "/usr/bin:/bin" });
 });
 
-it("refuses a program that is not there, with what to do", async () => {
-  await expect(claudeAvailable({ bin: "/no/such/claude" })).rejects.toThrow(UsageError);
-  await expect(claudeAvailable({ bin: "no-such-claude" }, { PATH: "/usr/bin" })).rejects.toThrow("is not a program");
+it("refuses a program that is not there, with what to do", () => {
+  expect(() => claudeAvailable({ bin: "/no/such/claude" })).toThrow(UsageError);
+  expect(() => claudeAvailable({ bin: "no-such-claude" }, { PATH: "/usr/bin" })).toThrow("is not a program");
 });
 
 it("ends the turn as cut when the system refuses to start a process", () => {

@@ -9,22 +9,34 @@ import type { ClaudeOptions } from "./options.ts";
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
 const INSTALL = `npm install ${PACKAGE}`;
 
-export type Sdk = typeof SdkModule;
+type Sdk = typeof SdkModule;
 
 export async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@anthropic-ai/claude-agent-sdk");
   } catch (cause) {
-    throw new UsageError(`the claude agent needs ${PACKAGE}, which is not installed`, { hint: INSTALL, cause });
+    throw notInstalled(cause);
   }
 }
 
-/** Throws UsageError when the SDK or the program is missing. Starts nothing. */
-export async function claudeAvailable(
+const notInstalled = (cause?: unknown): UsageError =>
+  new UsageError(`the claude agent needs ${PACKAGE}, which is not installed`, { hint: INSTALL, cause });
+
+/** The file that would be loaded; undefined when it is not installed. */
+export function sdkFile(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(PACKAGE);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws UsageError when the SDK or the program is missing. Starts nothing, loads nothing. */
+export function claudeAvailable(
   { bin }: Pick<ClaudeOptions, "bin">,
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Promise<void> {
-  await loadSdk();
+): void {
+  if (sdkFile() === undefined) throw notInstalled();
   if (bin === undefined) {
     if (!hasOwnProgram()) {
       throw new UsageError(`the Claude Code program that comes with ${PACKAGE} is missing on this platform`, {

@@ -12,6 +12,7 @@ import { channel } from "../channel.ts";
 import { brief } from "../outcome.ts";
 import { asks as newAsks } from "./ask.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
+import { foretold } from "./foretold.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
@@ -21,8 +22,7 @@ import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
 import { turnReader } from "./reader.ts";
 import type { TurnReader } from "./reader.ts";
-import { loadSdk } from "./sdk.ts";
-import type { Sdk } from "./sdk.ts";
+import { claudeProgram, loadSdk } from "./sdk.ts";
 import { NO_TOTALS } from "./settle.ts";
 import { findStart, savedTotals } from "./start.ts";
 import { watch } from "./turn.ts";
@@ -53,7 +53,8 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
   /** A start ahead of the first turn. */
   let warming: Promise<Launched> | undefined;
 
-  async function launch(sdk: Sdk): Promise<Launched> {
+  /** `onStarted`: the program runs; what the SDK needs may still be loading. */
+  async function launch(onStarted?: () => void): Promise<Launched> {
     const options =
       request.answer === undefined
         ? claudeOptions(request.agent.options, request.agent.ask)
@@ -65,12 +66,25 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const reached = await way.reached();
     const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
-    const child = claudeProcess(request);
-    const input = channel<SDKUserMessage>();
-    const parts = { start, options, env, model, process: child, asks };
-    const query = sdk.query({ prompt: input, options: queryOptions(request, parts) });
-    const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
-    return { live: live({ query, input, process: child, baselines }), notice };
+    const asked = queryOptions(request, { start, options, env, model, asks });
+    const child = claudeProcess({
+      confine: request.confine,
+      foretold: foretold(asked, { program: claudeProgram(options) }),
+    });
+    if (child.ahead()) onStarted?.();
+    try {
+      const sdk = await loadSdk();
+      const input = channel<SDKUserMessage>();
+      const query = sdk.query({
+        prompt: input,
+        options: { ...asked, spawnClaudeCodeProcess: (wanted) => child.spawn(wanted) },
+      });
+      const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
+      return { live: live({ query, input, process: child, baselines }), notice };
+    } catch (error) {
+      await child.end();
+      throw error;
+    }
   }
 
   async function drop(): Promise<void> {
@@ -92,16 +106,15 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
     for (; probes > 0; probes -= 1) spent.bareRequest();
     let fit = false;
     try {
-      const sdk = await loadSdk();
       if (stale || current?.isDead() === true) await drop();
       if (current === undefined) {
         const ahead = warming;
         warming = undefined;
-        const started = await (ahead ?? launch(sdk));
+        const started = await (ahead ?? launch());
         current = started.live;
         if (started.notice !== undefined) yield { type: "notice", text: started.notice };
       }
-      const usageLimitPrefixes = sdk.USAGE_LIMIT_ERROR_PREFIXES;
+      const { USAGE_LIMIT_ERROR_PREFIXES: usageLimitPrefixes } = await loadSdk();
       current.say(userMessage(uuid, prompt));
       const events = watch({ uuid, live: current, asks, reader, meter: spent, limits, signal, usageLimitPrefixes });
       const held = current;
@@ -122,8 +135,10 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
   return {
     turn,
     warm() {
-      warming ??= loadSdk().then(launch);
-      warming.catch(() => undefined);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      warming ??= launch(resolve);
+      warming.catch(() => undefined).finally(resolve);
+      return promise;
     },
     async say(directive, text) {
       if (running === undefined || current === undefined) return "next-turn";

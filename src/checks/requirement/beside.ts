@@ -1,11 +1,11 @@
 /** Starts the worker that tries a requirement, and ends it when the time is over. */
 import { Worker } from "node:worker_threads";
 import type { Failure } from "../../events.ts";
+import { ownModule } from "../../platform/own.ts";
 import type { Requirement } from "../../spec.ts";
 
 const MAX_HEAP_MB = 256;
-/** Built files have another ending than sources. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+const WORKER = ownModule("checks/requirement/worker");
 
 /** Rejects when it is aborted or breaks; no thread is left then. */
 export async function unmetBeside(requirement: Requirement, text: string, signal: AbortSignal): Promise<Failure[]> {

@@ -20,6 +20,7 @@ import {
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivateDir, rename } from "../../platform/files.ts";
+import { ownFile } from "../../platform/own.ts";
 
 const FILES = [
   "preload.cjs",
@@ -75,7 +76,7 @@ export function openKits(root: string): Kits {
 
 let texts: ReadonlyMap<string, Buffer> | undefined;
 const originals = (): ReadonlyMap<string, Buffer> =>
-  (texts ??= new Map(FILES.map((file) => [file, readFileSync(new URL(file, import.meta.url))])));
+  (texts ??= new Map(FILES.map((file) => [file, readFileSync(ownFile(`checks/runners/${file}`))])));
 
 function made(root: string): Kit {
   const name = randomUUID();

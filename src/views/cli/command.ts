@@ -1,6 +1,7 @@
 /** One command with its options, arguments and help, as it is parsed, shown and completed. */
 import { Command } from "commander";
-import { COMMANDS } from "./table.ts";
+import { leanStart } from "../../platform/lean-start.ts";
+import { COMMANDS, DRIVING } from "./table.ts";
 
 export const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
 
@@ -13,6 +14,7 @@ export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: num
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
+  if (DRIVING.has(name)) leanStart();
   const { configure } = await load();
   configure(command, exit);
   return command;

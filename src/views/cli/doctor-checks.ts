@@ -79,7 +79,7 @@ async function git(env: Environment): Promise<Finding[]> {
 
 async function agent(env: Environment): Promise<Finding[]> {
   try {
-    await claudeAvailable({ bin: undefined }, env);
+    claudeAvailable({ bin: undefined }, env);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [

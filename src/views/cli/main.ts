@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Entry of `pawl`: refuses a Node that is too old in one line, and sets what must be set before anything is loaded. The
+ * Entry of `pawl`: refuses a Node that is too old in one line, and keeps what is compiled. The
  * compile cache is in a folder of the user's own: Node's usual place is below the shared temporary directory, where
  * somebody else could have put code into it first.
  */
@@ -22,8 +22,6 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   nodeModule.enableCompileCache(
     join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), ".cache"), "pawl", "compiled"),
   );
-  const { leanStart } = await import("../../platform/lean-start.ts");
-  leanStart();
   const { main } = await import("./program.ts");
   process.exitCode = await main(process.argv.slice(2));
 }

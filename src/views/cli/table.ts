@@ -11,6 +11,9 @@ interface Entry {
   load: () => Promise<CommandModule>;
 }
 
+/** Those that may drive a run for hours. */
+export const DRIVING: ReadonlySet<string> = new Set(["run", "resume", "fork", "demo"]);
+
 export const COMMANDS = {
   run: { summary: "drive an agent towards a goal until checks prove it", load: () => import("./commands/run.ts") },
   resume: {
