@@ -1,5 +1,5 @@
 /** Several agents in one run of the real Claude Code: two models of it are two agents, each with its own limit. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { scripted } from "../../src/agents/scripted.ts";
@@ -8,7 +8,7 @@ import type { StandinRequest } from "../../src/standin/request.ts";
 import { promptOf } from "../../src/standin/request.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { run } from "../../src/views/library/run.ts";
-import { CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
+import { CLAIM, cliPlace, GATE, type CliPlace, type CliResult } from "../support/cli.ts";
 import { exec } from "../support/codex.ts";
 import { liveRun } from "../support/live-run.ts";
 
@@ -181,9 +181,13 @@ describe.concurrent("several agents", () => {
         const n = iterationOf(request);
         if (isReview(request))
           return step === 0
-            ? bash(`sed -i 's/wrong/right/' made.txt; sleep ${n === 1 ? 2 : 0}`)
+            ? bash(
+                `sed -i 's/wrong/right/' made.txt; (echo $HOME; ls -d $(cat ${GATE}work)) > ${GATE}review 2>&1; sleep ${n === 1 ? 2 : 0}`,
+              )
             : { text: "I mended a word." };
-        return step === 0 ? bash(`echo ${n} wrong >> made.txt`) : { text: n === 2 ? CLAIM : "Not yet." };
+        return step === 0
+          ? bash(`echo ${n} wrong >> made.txt; echo $HOME > ${GATE}work`)
+          : { text: n === 2 ? CLAIM : "Not yet." };
       },
     });
     const line = ["run", "make made.txt", "--rotate", `claude:${OPUS},claude:${SONNET}`, "--review"];
@@ -212,6 +216,12 @@ describe.concurrent("several agents", () => {
     const prompt = asked.find(({ prompt: text }) => text.includes("Iteration 2 "))?.prompt ?? "";
     expect(prompt).toContain("What the review of your change said");
     expect(prompt).toContain("I mended a word.");
+    // Both are Claude Code; the reviewer has a home of its own and does not see the other's.
+    const [work = "", home = ""] = ["work", "review"].map((who) =>
+      readFileSync(join(place.repository.path, `${GATE}${who}`), "utf8").trim(),
+    );
+    expect(home).toMatch(/^\S+\/review-home\/home\n.*No such file or directory$/);
+    expect(home.split("\n")[0]).not.toBe(work);
   });
 
   it("an agent without a model that exists is benched, and its prices can be told; what is wrong is refused before anything is spent", async ({
