@@ -342,15 +342,22 @@ async function checkAgent(
     return checkOpencode(spec, env);
   }
   if (name !== "claude") return;
-  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
-    await Promise.all([
-      import("./agents/claude/options.ts"),
-      import("./agents/claude/sdk.ts"),
-      import("./agents/claude/login.ts"),
-      import("./agents/claude/route.ts"),
-    ]);
+  const [
+    { claudeOptions, readMcpServers },
+    { readUserSettings },
+    { claudeAvailable },
+    { claudeLogin, loginEnvironment },
+    { modelRoute },
+  ] = await Promise.all([
+    import("./agents/claude/options.ts"),
+    import("./agents/claude/user-settings.ts"),
+    import("./agents/claude/sdk.ts"),
+    import("./agents/claude/login.ts"),
+    import("./agents/claude/route.ts"),
+  ]);
   const parsed = claudeOptions(options, ask);
   readMcpServers(parsed.mcp, workspace.path);
+  if (parsed.userSettings) readUserSettings(env, { project: workspace.path });
   await claudeAvailable(parsed, env);
   const login = claudeLogin(env);
   if (login !== undefined) {

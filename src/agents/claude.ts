@@ -6,7 +6,7 @@ import { loadSdk } from "./claude/sdk.ts";
 import { claudeSession } from "./claude/session.ts";
 
 interface ClaudeSetup {
-  /** The user's own: login, endpoint and proxies are taken from it, nothing else. */
+  /** The user's own: login, endpoint and proxies are taken from it, and settings where a run asks for them. */
   userEnvironment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -18,7 +18,7 @@ export function claude({ userEnvironment }: ClaudeSetup): Agent {
     open(request) {
       // Loading takes longer than most of what happens before the first turn; a failure shows there.
       loadSdk().catch(() => undefined);
-      return Promise.resolve(claudeSession(request, { login }));
+      return Promise.resolve(claudeSession(request, { login, user: userEnvironment }));
     },
     inspect: inspectTurn,
   };
