@@ -2,11 +2,12 @@
  * The programs behind pawl's agents, driven by hand: the least that speaks each one's protocol. No gateway, no metering,
  * no record, no reading of what is not needed to know that a turn has ended. The measure for what an adapter costs.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { acpEnvironment } from "../src/agents/acp/environment.ts";
 import { claudeFolders } from "../src/agents/claude/sdk.ts";
 import { configToml } from "../src/agents/codex/config.ts";
 import { codexAvailable } from "../src/agents/codex/program.ts";
@@ -28,6 +29,8 @@ export interface Place {
   /** Of the stand-in. */
   url: string;
 }
+
+const GRACE_MS = 1_000;
 
 const require = createRequire(import.meta.url);
 
@@ -62,8 +65,16 @@ interface Lines {
   end(): Promise<void>;
 }
 
-function lines(command: string, args: readonly string[], at: Place & { env?: Record<string, string> }): Lines {
-  const env = { ...environment(at), ...at.env };
+/** One that does not heed the request is killed. */
+async function ends(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  child.kill("SIGTERM");
+  const late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+function lines(command: string, args: readonly string[], at: Place & { env: Record<string, string> }): Lines {
+  const env = at.env;
   const child = spawn(command, args, { cwd: at.workspace, env, stdio: ["pipe", "pipe", "ignore"] });
   const ended = new Promise<void>((resolve) => void child.once("close", () => resolve()));
   child.stdin.on("error", () => undefined);
@@ -76,8 +87,7 @@ function lines(command: string, args: readonly string[], at: Place & { env?: Rec
     },
     async end() {
       child.stdin.end();
-      child.kill("SIGTERM");
-      await ended;
+      await ends(child, ended);
     },
   };
 }
@@ -86,7 +96,7 @@ function claude(at: Place): Promise<Hand> {
   const [folder = ""] = claudeFolders({});
   const args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
   const more = ["--model", "claude-sonnet-5", "--permission-mode", "bypassPermissions", "--setting-sources", ""];
-  const env = { ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
+  const env = { ...environment(at), ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
   const program = lines(join(folder, "claude"), [...args, ...more], { ...at, env });
   let over = (): void => undefined;
   program.onLine(({ type }) => {
@@ -140,7 +150,7 @@ async function codex(at: Place): Promise<Hand> {
     instructions: undefined,
   });
   writeFileSync(join(home, "config.toml"), config);
-  const program = lines(codexAvailable({}, process.env), ["app-server"], { ...at, env: { OPENAI_API_KEY: "key" } });
+  const program = lines(codexAvailable({}, process.env), ["app-server"], { ...at, env: environment(at) });
   let over = (): void => undefined;
   const ask = rpc(program, {
     answer: () => ({ decision: "accept" }),
@@ -164,14 +174,23 @@ async function codex(at: Place): Promise<Hand> {
 }
 
 async function acp(at: Place): Promise<Hand> {
-  const env = { ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
+  const own = { ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
+  const { PATH = "", HOME = "" } = environment(at);
+  const env = acpEnvironment({ home: at.root, environment: { PATH, HOME } }, own);
   const program = lines(process.execPath, [claudeAcp()], { ...at, env });
   const allowed = (params: Json): Json => {
-    const [first] = (params["options"] ?? []) as { optionId: string; kind: string }[];
-    return { outcome: { outcome: "selected", optionId: first?.optionId } };
+    const options = (params["options"] ?? []) as { optionId: string; kind: string }[];
+    const once = options.find(({ kind }) => kind === "allow_once");
+    return { outcome: { outcome: "selected", optionId: once?.optionId } };
   };
   const ask = rpc(program, { answer: allowed, note: () => undefined });
-  await ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const auth = { _meta: { gateway: true } };
+  const about = await ask("initialize", { protocolVersion: 1, clientCapabilities: { auth } });
+  // The same way to the model as in a run: with a key in its environment the program does more.
+  const methods = (about["authMethods"] ?? []) as { id: string; _meta?: { gateway?: { protocol?: string } } }[];
+  const method = methods.find(({ _meta }) => _meta?.gateway?.protocol === "anthropic");
+  const gateway = { baseUrl: at.url, headers: { "x-api-key": "key" }, providerName: "hand" };
+  if (method !== undefined) await ask("authenticate", { methodId: method.id, _meta: { gateway } });
   const { sessionId } = await ask("session/new", { cwd: at.workspace, mcpServers: [] });
   return {
     async turn(text) {
@@ -229,8 +248,7 @@ async function opencode(at: Place): Promise<Hand> {
       await ask(`/session/${String(id)}/message`, { model, parts: [{ type: "text", text }] });
     },
     async end() {
-      child.kill("SIGTERM");
-      await ended;
+      await ends(child, ended);
     },
   };
 }
