@@ -5,6 +5,7 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { agentsCost } from "./agents.ts";
 import { byHand, plainCommit } from "./by-hand.ts";
 import { checkCost } from "./checks.ts";
 import { fenceCost } from "./fence.ts";
@@ -136,6 +137,7 @@ const parts: Readonly<Record<string, () => object | Promise<object>>> = {
   checks: checkCost,
   journalOf100kFacts: journalFacts,
   tokensBilledForTenIterations: tokensBilled,
+  agents: agentsCost,
 };
 /** `npm run bench -- fence`: only these, the other figures stay. */
 const asked = process.argv.slice(2);

@@ -89,6 +89,7 @@ export async function composeForRun({
     { systemClock },
     { thawEnvironment },
     hooks,
+    places,
   ] = await Promise.all([
     import("./workspace/open.ts"),
     import("./compose/checks.ts"),
@@ -98,6 +99,7 @@ export async function composeForRun({
     import("./platform/clock.ts"),
     import("./compose/environment.ts"),
     import("./compose/hook.ts"),
+    import("./compose/agent-place.ts"),
   ]);
   const { spec, base } = start ?? (await startOf(state, run));
   const checkHome = join(runDir(state.dir, run), "check-home");
@@ -162,7 +164,7 @@ export async function composeForRun({
     }),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
-    agentHome: await agentPlace({ run, env, state, start: { spec, base } }, { keep: true, fence }),
+    ...(await places.runPlaces({ run, env, state, start: { spec, base } }, { fence })),
     ...(ahead === undefined ? {} : { ahead }),
     ...(spec.prices === undefined ? {} : { price: (await import("./platform/prices.ts")).pricesBy(spec.prices) }),
     uuid: () => randomUUID(),
@@ -179,33 +181,6 @@ export async function composeForRun({
 }
 
 export type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;
-
-/** Everything of an OpenRequest that is known before the first turn. `keep`: also for whoever drives the run again. */
-async function agentPlace(
-  { run, env, state, start }: Begun,
-  { keep, fence }: { keep: boolean; fence: RunFence },
-): Promise<Ports["agentHome"]> {
-  const [{ thawEnvironment }, { frozenInstructions }] = await Promise.all([
-    import("./compose/environment.ts"),
-    import("./compose/instructions.ts"),
-  ]);
-  const home = agentHome(state.dir, { run, lane: LANE });
-  const instructions = await frozenInstructions({
-    file: join(runDir(state.dir, run), "instructions.md"),
-    keep,
-    repository: start.spec.workspace.repository,
-    commit: start.base.commit,
-    env,
-  });
-  const environment = thawEnvironment(start.spec.environment, { env, run, home: join(home, "home") });
-  return {
-    home,
-    instructions,
-    environment: { ...environment, ...fence.environment },
-    confine: fence.agent,
-    sockets: fence.sockets,
-  };
-}
 
 /** What holds the agent and the checks of a run; to be closed when nothing of it runs any more. */
 export async function runFence({ run, env, state, start }: Begun): Promise<RunFence> {
@@ -238,6 +213,7 @@ export async function startAhead(
   { fence }: { fence: RunFence },
 ): Promise<NonNullable<Ports["ahead"]>> {
   const { agent: wanted, workspace } = start.spec;
+  const { agentPlace } = await import("./compose/agent-place.ts");
   const [place, agents, { realPath }] = await Promise.all([
     agentPlace({ run, env, state, start }, { keep: false, fence }),
     agentNamed(wanted.name, env),
@@ -364,15 +340,22 @@ async function checkAgent(
     return checkOpencode(spec, env);
   }
   if (name !== "claude") return;
-  const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
-    await Promise.all([
-      import("./agents/claude/options.ts"),
-      import("./agents/claude/sdk.ts"),
-      import("./agents/claude/login.ts"),
-      import("./agents/claude/route.ts"),
-    ]);
+  const [
+    { claudeOptions, readMcpServers },
+    { readUserSettings },
+    { claudeAvailable },
+    { claudeLogin, loginEnvironment },
+    { modelRoute },
+  ] = await Promise.all([
+    import("./agents/claude/options.ts"),
+    import("./agents/claude/user-settings.ts"),
+    import("./agents/claude/sdk.ts"),
+    import("./agents/claude/login.ts"),
+    import("./agents/claude/route.ts"),
+  ]);
   const parsed = claudeOptions(options, ask);
   readMcpServers(parsed.mcp, workspace.path);
+  if (parsed.userSettings) readUserSettings(env, { project: workspace.path });
   claudeAvailable(parsed, env);
   const login = claudeLogin(env);
   if (login !== undefined) {

@@ -48,7 +48,7 @@ export interface OpenRequest {
   lane: string;
   /** Absolute; the agent's working directory. */
   workspace: string;
-  /** Private to this run and lane, outside the workspace: the agent's own config, session files, temporary files. */
+  /** Private to this run, lane and role, outside the workspace: the agent's own config, session files, temporary files. */
   home: string;
   /**
    * `ref` is chosen by pawl before the session exists, so that a crash in between loses nothing. `at`, for "rewind", is
@@ -354,6 +354,8 @@ export interface Ports {
   sweep(run: string): Promise<number>;
   /** Everything of an OpenRequest that is known before the first turn. */
   agentHome: Pick<OpenRequest, "home" | "instructions" | "environment" | "confine" | "sockets">;
+  /** The same for one who reviews; undefined: as for those who work. */
+  reviewHome?: Ports["agentHome"];
   /** For a new run: a new session of its agent that is starting already, for the first turn of the main lane. */
   ahead?: { ref: string; session: AgentSession };
   /** US dollars for what was used of a model whose cost nobody reports, as a person said; null: unknown. */

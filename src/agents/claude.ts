@@ -5,7 +5,7 @@ import { loginEnvironment } from "./claude/login.ts";
 import { claudeSession } from "./claude/session.ts";
 
 interface ClaudeSetup {
-  /** The user's own: login, endpoint and proxies are taken from it, nothing else. */
+  /** The user's own: login, endpoint and proxies are taken from it, and settings where a run asks for them. */
   userEnvironment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -15,7 +15,7 @@ export function claude({ userEnvironment }: ClaudeSetup): Agent {
     name: "claude",
     gaps: [],
     open(request) {
-      return Promise.resolve(claudeSession(request, { login }));
+      return Promise.resolve(claudeSession(request, { login, user: userEnvironment }));
     },
     inspect: inspectTurn,
   };

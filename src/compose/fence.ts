@@ -13,7 +13,7 @@ import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
 import type { Relay } from "../platform/fence/relay.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
-import { judgeHome } from "../platform/paths.ts";
+import { judgeHome, reviewHome } from "../platform/paths.ts";
 import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import { slotPath, type LaneLayout } from "../workspace/layout.ts";
@@ -70,6 +70,8 @@ export interface RunFence {
   readonly level: string;
   /** undefined: unfenced. */
   readonly agent: Confine | undefined;
+  /** As the agent, with a home and temporary files of its own and nothing of the agent's. Only where there is a review. */
+  readonly reviewer: Confine | undefined;
   /** Runs on the verify tree that is its working directory. */
   readonly check: Confine | undefined;
   /** For a model that judges: it reaches its model and its own home, nothing of the work. */
@@ -87,7 +89,7 @@ export interface RunFence {
 }
 
 interface Request {
-  spec: Pick<RunSpec, "run" | "fence"> & { workspace: Pick<RunSpec["workspace"], "path"> };
+  spec: Pick<RunSpec, "run" | "fence" | "review"> & { workspace: Pick<RunSpec["workspace"], "path"> };
   layout: LaneLayout;
   stateDir: string;
   /** The run's own folder in the state. */
@@ -103,16 +105,25 @@ interface Request {
 export async function openRunFence(request: Request): Promise<RunFence> {
   const { spec, layout, agentHome, checkHome, environment } = request;
   // Session files stay for whoever goes on with the run; temporary ones are gone with the driver.
-  const ofProgram = join(agentHome, "tmp");
+  const ofPrograms = [agentHome, reviewHome(request.runDir)].map((home) => join(home, "tmp"));
   const reports = join(request.runDir, "check-reports");
   if (spec.fence.kind === "none") {
-    const nothing = { agent: undefined, check: undefined, judge: undefined, setup: undefined, layers: undefined };
-    const close = async () => void (await Promise.all([removeFolder(ofProgram), removeFolder(reports)]));
+    const nothing = {
+      agent: undefined,
+      reviewer: undefined,
+      check: undefined,
+      judge: undefined,
+      setup: undefined,
+      layers: undefined,
+    };
+    const close = async () => void (await Promise.all([...ofPrograms, reports].map((folder) => removeFolder(folder))));
     const level = { level: noFence.level, sockets: undefined, environment: {} };
     return { ...nothing, ...level, reports: { folder: reports, at: reports }, close };
   }
   // Not in the home: who can write there could make a link of it, and would see where it leads to.
   const temporary = join(request.runDir, "agent-tmp");
+  const review = { home: reviewHome(request.runDir), temporary: join(request.runDir, "review-tmp") };
+  if (spec.review !== undefined) for (const folder of Object.values(review)) makePrivateDir(folder);
   const sockets = socketFolder(request.runDir);
   const scratch = openScratch(join(request.runDir, "check-scratch"));
   const judged = [layout.verify, layout.dependencies, layout.setups];
@@ -130,16 +141,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     closed: [homedir(), request.stateDir, spec.workspace.path],
   }).filter(({ path }) => !isWithin(path, spec.workspace.path));
   const workspace = spec.workspace.path;
-  const places: Record<"agent" | "check", Place[]> = {
-    agent: [
-      { path: temporary, access: "write", at: "/tmp" },
-      ...tools,
-      // Checks alone, of a run whose worktree was removed, get by without.
-      ...(existsSync(workspace) ? [{ path: workspace, access: "write" } as const] : []),
-      ...gitPlaces(request),
-      { path: agentHome, access: "write" },
-      { path: sockets.folder, access: "read", at: SOCKETS_AT },
-    ],
+  const worker = (own: { home: string; temporary: string }): Place[] => [
+    { path: own.temporary, access: "write", at: "/tmp" },
+    ...tools,
+    // Checks alone, of a run whose worktree was removed, get by without.
+    ...(existsSync(workspace) ? [{ path: workspace, access: "write" } as const] : []),
+    ...gitPlaces(request),
+    { path: own.home, access: "write" },
+    { path: sockets.folder, access: "read", at: SOCKETS_AT },
+  ];
+  const places: Record<"agent" | "reviewer" | "check", Place[]> = {
+    agent: worker({ home: agentHome, temporary }),
+    reviewer: spec.review === undefined ? [] : worker(review),
     check: [
       ...tools,
       { path: sockets.folder, access: "read", at: SOCKETS_AT },
@@ -151,7 +164,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const trial = scratch.fresh();
   const fence = await openFence(spec.fence.kind, {
     run: spec.run,
-    places: [...places.agent, ...places.check, ...judge, ...writable],
+    places: [...places.agent, ...places.reviewer, ...places.check, ...judge, ...writable],
     layers: trial.layer,
   });
   trial.drop();
@@ -161,9 +174,9 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     });
   }
   const wayOut = await openWayOut(request, sockets);
-  const insideFor = (who: "agent" | "check"): Inside =>
-    insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who] });
-  const [ofAgent, ofCheck] = [insideFor("agent"), insideFor("check")];
+  const insideFor = (who: "agent" | "reviewer" | "check"): Inside =>
+    insideOf(spec.fence, { cwd: workspace, places: places[who], relay: wayOut.relay[who === "check" ? who : "agent"] });
+  const [ofAgent, ofReviewer, ofCheck] = [insideFor("agent"), insideFor("reviewer"), insideFor("check")];
   const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const below = new Map<string, readonly string[]>();
   /** At the workspace's own path: what was built or installed there means the judged files. */
@@ -190,6 +203,10 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   return {
     level: levelOf(fence, spec.fence),
     agent: (command, args, variables = []) => fence.wrap(command, args, { ...ofAgent, variables }),
+    reviewer:
+      spec.review === undefined
+        ? undefined
+        : (command, args, variables = []) => fence.wrap(command, args, { ...ofReviewer, variables }),
     check: (command, args, variables, cwd = "") => over(treeAt(cwd))(command, args, variables),
     judge: (command, args, variables = []) => fence.wrap(command, args, { ...ofJudge, variables }),
     setup: (command, args, variables, cwd = "") =>
@@ -205,7 +222,8 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       await wayOut.close();
       fence.close();
       rmSync(sockets.root, { recursive: true, force: true });
-      await Promise.all([scratch.close(), ...[temporary, ofProgram, reports].map((folder) => removeFolder(folder))]);
+      const gone = [temporary, review.temporary, ...ofPrograms, reports];
+      await Promise.all([scratch.close(), ...gone.map((folder) => removeFolder(folder))]);
     },
   };
 }

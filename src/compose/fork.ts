@@ -2,15 +2,12 @@
  * A new run from a snapshot of another: a branch at that snapshot, a worktree on it, and the point of the conversation
  * where the agent can take it up. The other run is only read.
  */
-import { copyFileSync, globSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { AGENT_NAMES } from "../agent-entry.ts";
+import { isKnown } from "../agent-entry.ts";
 import { checkAgents } from "../compose.ts";
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
 import { rosterOf } from "../loop/seats.ts";
 import { mainLane, MAIN_LANE, type RunState } from "../loop/state.ts";
-import { makePrivateDir } from "../platform/files.ts";
 import { agentHome } from "../platform/paths.ts";
 import type { Base } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
@@ -18,6 +15,7 @@ import { branchSlug, freeBranchName } from "../workspace/branch.ts";
 import { restoreRun } from "../workspace/runs.ts";
 import { userGit } from "../workspace/user-git.ts";
 import { createWorktree } from "../workspace/worktrees.ts";
+import { takeConversation } from "./fork-conversation.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,6 +35,8 @@ export interface Forked {
   spec: RunSpec;
   base: Base;
   warnings: readonly string[];
+  /** Why the new run begins in a fresh conversation; undefined: it goes on in that of then. */
+  fresh: string | undefined;
   /** For a start that goes no further. */
   undo(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function forkRun(fork: Fork): Promise<Forked> {
     throw new UsageError(`the check ${custom.name} belongs to the program that started the run`, {
       hint: "start a new run with that program",
     });
-  const foreign = rosterOf(spec).find(({ agent }) => !AGENT_NAMES.some((known) => known === agent));
+  const foreign = rosterOf(spec).find(({ agent }) => !isKnown(agent));
   if (foreign !== undefined)
     throw new UsageError(`the agent ${foreign.agent} belongs to the program that started the run`, {
       hint: "start a new run with that program",
@@ -74,7 +74,7 @@ export async function forkRun(fork: Fork): Promise<Forked> {
     };
     const planned = newSpec(fork, { change, path: made.path, branch: name });
     const base = { commit, tree: await ask(`${commit}^{tree}`), branch: folded.base.branch, detached: false };
-    return { spec: withConversation(planned, fork), base, warnings: made.warnings, undo };
+    return { ...(await withConversation(planned, fork)), base, warnings: made.warnings, undo };
   } catch (error) {
     await dropBranch();
     throw error;
@@ -109,29 +109,21 @@ function newSpec(
   };
 }
 
-/** Claude Code names the folder of a directory's conversations after it, up to this many characters. */
-const MAX_FOLDER_CHARS = 200;
-
-/** Where each agent keeps a conversation that can be gone on with from any message; of others the new run begins afresh. */
-const TAKE_UP: Readonly<Record<string, (ref: string, homes: { from: string; to: string }, path: string) => boolean>> = {
-  claude(ref, { from, to }, path) {
-    const [kept] = globSync(`claude/projects/*/${ref}.jsonl`, { cwd: from });
-    const folder = path.replaceAll(/[^A-Za-z0-9]/g, "-");
-    if (kept === undefined || folder.length > MAX_FOLDER_CHARS || !statSync(join(from, kept)).isFile()) return false;
-    const place = join(to, "claude/projects", folder);
-    makePrivateDir(place);
-    copyFileSync(join(from, kept), join(place, `${ref}.jsonl`));
-    return true;
-  },
-};
-
-function withConversation(spec: RunSpec, { folded, at, stateDir }: Fork): RunSpec {
-  const { agent = folded.spec.agent.name, ...mark } = mainLane(folded).marks.get(at) ?? { ref: "", messageId: "" };
-  const homes = {
+async function withConversation(
+  spec: RunSpec,
+  { folded, at, stateDir }: Fork,
+): Promise<Pick<Forked, "spec" | "fresh">> {
+  const found = mainLane(folded).marks.get(at);
+  if (spec.fork === undefined || found === undefined) return { spec, fresh: `at snapshot ${at} there is none` };
+  const { agent = folded.spec.agent.name, ...mark } = found;
+  if (agent !== spec.agent.name) return { spec, fresh: `that of snapshot ${at} is one of ${agent}'s` };
+  const why = await takeConversation({
+    ref: mark.ref,
     from: agentHome(stateDir, { run: folded.run, lane: MAIN_LANE }),
     to: agentHome(stateDir, { run: spec.run, lane: MAIN_LANE }),
-  };
-  if (spec.fork === undefined || mark.ref === "" || agent !== spec.agent.name) return spec;
-  if (TAKE_UP[agent]?.(mark.ref, homes, spec.workspace.path) !== true) return spec;
-  return { ...spec, fork: { ...spec.fork, mark: { agent, ...mark } } };
+    workspace: spec.workspace.path,
+    agent: spec.agent,
+  });
+  if (why !== undefined) return { spec, fresh: why };
+  return { spec: { ...spec, fork: { ...spec.fork, mark: { agent, ...mark } } }, fresh: undefined };
 }

@@ -56,6 +56,7 @@ const OTHER: Flags = {
   review: "look twice",
   "review-agent": "claude:opus",
   "native-goal": true,
+  "user-settings": true,
   context: "fresh",
   "context-limit": "50k",
   tools: ["Read,Bash"],

@@ -46,6 +46,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   review: ({ review }) => review?.prompt,
   "review-agent": ({ review }) => (review === undefined ? undefined : entryName(review.agent)),
   "native-goal": ({ agent }) => agent.options["nativeGoal"] === true,
+  "user-settings": ({ agent }) => agent.options["userSettings"] === true,
   "fallback-model": ({ agent }) => agent.fallbackModel,
   context: ({ agent }) => agent.context,
   "context-limit": ({ agent }) => agent.contextLimitTokens,

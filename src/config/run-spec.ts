@@ -188,6 +188,7 @@ function toAgent(s: Resolved["settings"], { agent, model }: AgentEntry): AgentSp
     server: s["agent-server"],
     extra: s["agent-args"],
     nativeGoal: s["native-goal"] ? true : undefined,
+    userSettings: s["user-settings"] ? true : undefined,
   };
   return {
     name: agent,

@@ -68,6 +68,7 @@ export const DEFAULTS = {
   bench: 300_000,
   "max-bench": 3_600_000,
   "native-goal": false,
+  "user-settings": false,
   env: [],
   home: "private",
   "idle-timeout": 600_000,

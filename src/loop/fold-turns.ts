@@ -46,7 +46,8 @@ export function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end
   if (fact.usage.requests > 0 && open !== undefined) heardHooks(state, open.fact);
   const session = lane.session;
   lane.ended = fact;
-  lane.lastText = fact.text;
+  // Who takes over from one that was stopped by its limit is told what that one said before.
+  if (fact.text.trim() !== "") lane.lastText = fact.text;
   if (fact.usage.requests > 0 && session !== undefined) {
     session.turns += 1;
     session.contextTokens = fact.contextTokens ?? session.contextTokens;

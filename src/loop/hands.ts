@@ -1,7 +1,7 @@
 /** What the effects of one driver share: the run, the ports, the agent's live sessions. */
 import type { NewFact } from "../events.ts";
 import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
-import type { Now, Recipe } from "./actions.ts";
+import type { Now, Recipe, TurnAction } from "./actions.ts";
 import { makeVerifyRoom } from "./perform-verify.ts";
 import { agentSpecOf, modelOf, type Seat } from "./seats.ts";
 import type { RunState } from "./state.ts";
@@ -76,12 +76,18 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
   };
 }
 
-export function openRequest(
-  hands: Hands,
-  { lane, session, seat }: { lane: string; session: OpenRequest["session"]; seat: Seat },
-): OpenRequest {
+interface OpenPlace {
+  lane: string;
+  role?: TurnAction["role"] | undefined;
+  session: OpenRequest["session"];
+  seat: Seat;
+}
+
+export function openRequest(hands: Hands, { lane, role, session, seat }: OpenPlace): OpenRequest {
   const { state } = hands.run;
-  const { workspace, agentHome } = hands.ports;
+  const { workspace, agentHome, reviewHome = agentHome } = hands.ports;
   const agent = agentSpecOf(state.spec, seat);
-  return { run: state.run, lane, workspace: workspace.path, session, agent, model: modelOf(state, seat), ...agentHome };
+  // Who reviews has nothing of those whose work it is, not even by their own program's files.
+  const place = role === "review" ? reviewHome : agentHome;
+  return { run: state.run, lane, workspace: workspace.path, session, agent, model: modelOf(state, seat), ...place };
 }

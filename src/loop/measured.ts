@@ -13,7 +13,7 @@ interface Known {
 
 /** undefined while its change is not recorded. */
 export function measured(state: RunState, lane: LaneState, known?: Known): Measured | undefined {
-  const { change, iteration, lastText, ended } = lane;
+  const { change, iteration, ended } = lane;
   if (change === undefined) return undefined;
   const { verdicts: said, tasks } = known ?? { verdicts: verdictsOn(state, change.judged), tasks: taskCounts(state) };
   const verdicts = said.map((verdict, n) =>
@@ -26,7 +26,7 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     changed: change.changed,
     verdicts: verdicts.filter((verdict) => verdict !== undefined),
     tasks: tasks?.done ?? 0,
-    text: lastText,
+    text: ended?.text ?? "",
     turnMs: ended?.durationMs ?? 0,
     repeatedCalls: ended?.repeatedCalls ?? 0,
     shortTurnMs: state.spec.struggle.shortTurnMs,

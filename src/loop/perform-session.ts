@@ -84,7 +84,7 @@ async function openSession(
   hands: Hands,
   { lane, role, seat, session }: Place & { seat: Seat; session: OpenRequest["session"] },
 ): Promise<LiveSession> {
-  const request = openRequest(hands, { lane, session, seat });
+  const request = openRequest(hands, { lane, role, session, seat });
   const opened = await agentOf(hands, seat).open(request);
   const { agent } = seat;
   const { model } = request;

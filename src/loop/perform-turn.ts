@@ -293,7 +293,8 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
   const { turn: start, lane } = action;
   const seat = seatOfTurn(run.state, start);
   const session = { ...start.session, mode: "continue" as const };
-  const found = await agentOf(hands, seat).inspect(openRequest(hands, { lane, session, seat }), { uuid: start.uuid });
+  const request = openRequest(hands, { lane, role: start.role, session, seat });
+  const found = await agentOf(hands, seat).inspect(request, { uuid: start.uuid });
   const about = { durationMs: 0, repeatedCalls: 0, foundOut: true };
   const target = { hands, lane, turn: start.turn, role: start.role };
   const live = { model: start.model ?? undefined, said: laneOf(run.state, lane).open?.said };

@@ -120,6 +120,7 @@ export interface LaneState {
   open: { fact: FactOf<"turn-start">; said?: string } | undefined;
   /** The last ended turn of this iteration. */
   ended: FactOf<"turn-end"> | undefined;
+  /** The last that any turn said at its end. */
   lastText: string;
   session: SessionState | undefined;
   /** Those of other agents, by agent. */

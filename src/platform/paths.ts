@@ -47,6 +47,11 @@ function segment(name: string): string {
   });
 }
 
+/** Of agents that review: nothing of those whose work it is. `of`: the run's own folder. */
+export function reviewHome(of: string): string {
+  return join(of, "review-home");
+}
+
 /** Where models that judge have their sessions: out of the working agent's reach. `of`: the run's own folder. */
 export function judgeHome(of: string): string {
   return join(of, "judge-home");

@@ -1,5 +1,5 @@
 /** Several agents in one run of the real Claude Code: two models of it are two agents, each with its own limit. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { scripted } from "../../src/agents/scripted.ts";
@@ -8,7 +8,8 @@ import type { StandinRequest } from "../../src/standin/request.ts";
 import { promptOf } from "../../src/standin/request.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { run } from "../../src/views/library/run.ts";
-import { CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
+import { CLAIM, cliPlace, GATE, type CliPlace, type CliResult } from "../support/cli.ts";
+import { exec } from "../support/codex.ts";
 import { liveRun } from "../support/live-run.ts";
 
 const OPUS = "claude-opus-5-5";
@@ -34,8 +35,9 @@ const status = async (place: CliPlace): Promise<{ agents: Spent[]; benched: obje
 const seats = (result: CliResult): (string | undefined)[] => result.of("turn-start").map(({ seat }) => seat);
 
 /** What the stand-in billed, by model. */
-const billed = ({ standin }: CliPlace, model: string): number[] => {
-  const asked = (standin?.requests ?? []).filter((request) => request.model === model && request.toolsOffered > 0);
+const billed = ({ standin }: CliPlace, model: string): number[] =>
+  sumOf((standin?.requests ?? []).filter((request) => request.model === model && request.toolsOffered > 0));
+const sumOf = (asked: readonly { billing: Billing }[]): number[] => {
   const sum = (of: (billing: Billing) => number): number =>
     asked.reduce((total, { billing }) => total + of(billing), 0);
   return [
@@ -51,6 +53,25 @@ const counted = (spent: Spent | undefined): (number | undefined)[] => [
   spent?.cacheReadTokens,
   spent?.cacheWriteTokens,
 ];
+
+/** Both write a line and a note in each iteration; the first is out of its limit in the second one. */
+function twoPrograms(): (request: StandinRequest, step: number) => Step {
+  let isOut = false;
+  return (request, step) => {
+    if (request.tools.size === 0) return { text: "ok" };
+    // A prompt that was not answered stands before the next one in the same message.
+    const n = Number([...promptOf(request).matchAll(/^Iteration (\d+) /gm)].at(-1)?.[1]);
+    const { protocol } = request;
+    if (n === 2 && protocol === "messages" && !isOut) {
+      isOut = true;
+      return { ...USED_UP, resetInS: 3 };
+    }
+    if (step > 0) return { text: n === 3 ? CLAIM : `Not yet, says ${protocol}.` };
+    const write = `echo ${n} ${protocol} >> made.txt; echo note of ${n} ${protocol} >> notes.md`;
+    // The second one works until the first is well again.
+    return protocol === "responses" ? exec(`sleep 4; ${write}`) : bash(write);
+  };
+}
 
 describe.concurrent("several agents", () => {
   it("--fallback: the usage limit of the first hands its iteration to the next, from the same tree; after the reset the first is back", async ({
@@ -96,6 +117,61 @@ describe.concurrent("several agents", () => {
     expect(result.stderr).toMatch(/^ +claude:claude-opus-5-5: was on the bench: usage limit: /m);
   });
 
+  it("one run of two programs: Claude Code hits its usage limit, Codex goes on from its tree and notes, Claude Code returns; each is charged to the token", async ({
+    expect,
+  }) => {
+    const place = await cliPlace({ login: "subscription", script: twoPrograms() });
+    const env = {
+      OPENAI_API_KEY: place.env["CLAUDE_CODE_OAUTH_TOKEN"] ?? "",
+      OPENAI_BASE_URL: `${place.standin?.url}/v1`,
+    };
+    const line = ["run", "make made.txt", "--model", OPUS, "--fallback", "codex:gpt-5.5", "--notes", "notes.md"];
+    const check = ["--check", "test $(wc -l < made.txt) = 3", "--fence", "bwrap", "--json"];
+    const result = await place.start([...line, ...check], { env }).done;
+    expect([result.of("run-end").map(({ outcome }) => outcome.is), result.stderr]).toEqual([
+      ["verified"],
+      expect.anything(),
+    ]);
+    expect(place.repository.git("show", "HEAD:made.txt")).toBe("1 messages\n2 responses\n3 messages");
+    expect(result.of("turn-start").map(({ seat, session }) => `${seat} ${session.mode}`)).toEqual([
+      `claude:${OPUS} new`,
+      `claude:${OPUS} continue`,
+      "codex:gpt-5.5 new",
+      `claude:${OPUS} continue`,
+    ]);
+    expect(result.of("turn-end").map(({ outcome }) => outcome.is)).toEqual(["done", "limited", "done", "done"]);
+    expect(result.of("wait-start")).toEqual([]);
+    // Each is told what the other left: why it came, the notes, what the other one said.
+    const requests = place.standin?.requests ?? [];
+    const told = (protocol: string, iteration: number): string =>
+      place.sent()[
+        requests.findLastIndex((one) => one.protocol === protocol && one.prompt.includes(`Iteration ${iteration} `))
+      ] ?? "";
+    for (const words of ["note of 1 messages", "Not yet, says messages.", "It cannot go on now (usage limit: "])
+      expect(told("responses", 2)).toContain(words);
+    for (const words of [
+      "note of 2 responses",
+      "Not yet, says responses.",
+      "Since your last turn, in iteration 2, others",
+    ])
+      expect(told("messages", 3)).toContain(words);
+
+    const { agents, spent } = await status(place);
+    expect(agents.map(({ agent, model, turns }) => `${agent} ${model} ${turns}`)).toEqual([
+      "claude claude-opus-5-5 3",
+      "codex gpt-5.5 1",
+    ]);
+    for (const [at, protocol] of (["messages", "responses"] as const).entries()) {
+      const asked = requests.filter((one) => one.protocol === protocol);
+      const bill = asked.reduce((sum, { billing }) => sum + (billing.usd ?? Number.NaN), 0);
+      expect(counted(agents[at])).toEqual(sumOf(asked));
+      expect(agents[at]?.usd).toBeCloseTo(bill, 9);
+    }
+    expect(counted(spent)).toEqual(sumOf(requests));
+    const shown = await place.pawl("status");
+    expect(shown.stdout).toMatch(/claude:claude-opus-5-5: .*, 3 turns, /);
+  });
+
   it("--rotate takes turns; --review looks at every change and is driven again after kill -9 without being bought twice", async ({
     expect,
   }) => {
@@ -105,9 +181,13 @@ describe.concurrent("several agents", () => {
         const n = iterationOf(request);
         if (isReview(request))
           return step === 0
-            ? bash(`sed -i 's/wrong/right/' made.txt; sleep ${n === 1 ? 2 : 0}`)
+            ? bash(
+                `sed -i 's/wrong/right/' made.txt; (echo $HOME; ls -d $(cat ${GATE}work)) > ${GATE}review 2>&1; sleep ${n === 1 ? 2 : 0}`,
+              )
             : { text: "I mended a word." };
-        return step === 0 ? bash(`echo ${n} wrong >> made.txt`) : { text: n === 2 ? CLAIM : "Not yet." };
+        return step === 0
+          ? bash(`echo ${n} wrong >> made.txt; echo $HOME > ${GATE}work`)
+          : { text: n === 2 ? CLAIM : "Not yet." };
       },
     });
     const line = ["run", "make made.txt", "--rotate", `claude:${OPUS},claude:${SONNET}`, "--review"];
@@ -136,6 +216,12 @@ describe.concurrent("several agents", () => {
     const prompt = asked.find(({ prompt: text }) => text.includes("Iteration 2 "))?.prompt ?? "";
     expect(prompt).toContain("What the review of your change said");
     expect(prompt).toContain("I mended a word.");
+    // Both are Claude Code; the reviewer has a home of its own and does not see the other's.
+    const [work = "", home = ""] = ["work", "review"].map((who) =>
+      readFileSync(join(place.repository.path, `${GATE}${who}`), "utf8").trim(),
+    );
+    expect(home).toMatch(/^\S+\/review-home\/home\n.*No such file or directory$/);
+    expect(home.split("\n")[0]).not.toBe(work);
   });
 
   it("an agent without a model that exists is benched, and its prices can be told; what is wrong is refused before anything is spent", async ({

@@ -24,6 +24,10 @@ const REFUSED: Readonly<Record<string, { message: string; hint: string }>> = {
     message: "--tools: the Agent Client Protocol has no way to choose an agent's tools",
     hint: "the agent's own settings or arguments (after --) may have one",
   },
+  userSettings: {
+    message: "--user-settings: pawl does not know where an acp agent has its settings",
+    hint: "--home user lets it find them by itself where they are below your home; with --fence none they can be read",
+  },
   plugins: {
     message: "--plugin: the Agent Client Protocol knows no plugins",
     hint: "give the agent tools with --mcp FILE",

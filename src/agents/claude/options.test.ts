@@ -15,6 +15,7 @@ it("bypasses permissions unless told otherwise, and passes the rest on", () => {
     effort: undefined,
     bin: undefined,
     extra: {},
+    userSettings: false,
   });
   const given = { tools: "Bash, Read", maxTurns: 3, permissions: "acceptEdits", effort: "high", bin: "/opt/claude" };
   expect(claudeOptions(given)).toMatchObject({ ...given, tools: ["Bash", "Read"] });

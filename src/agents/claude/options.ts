@@ -19,11 +19,13 @@ export interface ClaudeOptions {
   /** Path of the program, instead of the one that comes with the SDK. */
   bin: string | undefined;
   extra: Record<string, string | null>;
+  /** The user's own settings, hooks and servers count, too. */
+  userSettings: boolean;
 }
 
 const PERMISSIONS = ["bypassPermissions", "acceptEdits", "default", "plan", "dontAsk", "auto"] as const;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
-const KNOWN = ["tools", "maxTurns", "permissions", "plugins", "mcp", "effort", "bin", "extra"];
+const KNOWN = ["tools", "maxTurns", "permissions", "plugins", "mcp", "effort", "bin", "extra", "userSettings"];
 
 /** Flags that pawl itself must set, with why. */
 const RESERVED: Readonly<Record<string, string>> = {
@@ -141,6 +143,7 @@ export function claudeOptions(options: AgentSpec["options"], ask = NOBODY_ASKED)
     effort: oneOf("effort", options["effort"], EFFORTS),
     bin,
     extra: extraArguments(words("extra", options["extra"])),
+    userSettings: options["userSettings"] === true,
   };
 }
 

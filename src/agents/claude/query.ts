@@ -1,5 +1,5 @@
 /** The arguments of one Claude Code session: what is new, gone on with or rewound, and how it is isolated. */
-import type { Options } from "@anthropic-ai/claude-agent-sdk";
+import type { McpServerConfig, Options } from "@anthropic-ai/claude-agent-sdk";
 import type { OpenRequest } from "../../ports.ts";
 import { QUESTION_TOOL } from "./ask-words.ts";
 import type { Asks } from "./ask.ts";
@@ -54,6 +54,7 @@ interface Parts {
   env: Record<string, string>;
   model: string | undefined;
   asks: Asks;
+  user: { file: string; servers: Record<string, McpServerConfig> } | undefined;
 }
 
 /** Who answers what would prompt a person: nobody, so that it is denied at once, or pawl. */
@@ -101,15 +102,23 @@ function systemPrompt(instructions: string, { extra }: ClaudeOptions): NonNullab
 }
 
 /** Throws UsageError when a file that the options name cannot be read. */
-export function queryOptions(request: OpenRequest, { start, options, env, model, asks }: Parts): Options {
+export function queryOptions(request: OpenRequest, { start, options, env, model, asks, user }: Parts): Options {
   return {
     ...startOptions(start),
     cwd: request.workspace,
     env,
     settingSources: [],
     strictMcpConfig: true,
+    // By a file: they may hold secrets, which a command line would show.
+    ...(user === undefined ? {} : { settings: user.file }),
     ...(request.answer === undefined
-      ? { mcpServers: { ...readMcpServers(options.mcp, request.workspace), [PAWL_SERVER]: doneServer() } }
+      ? {
+          mcpServers: {
+            ...user?.servers,
+            ...readMcpServers(options.mcp, request.workspace),
+            [PAWL_SERVER]: doneServer(),
+          },
+        }
       : { outputFormat: { type: "json_schema", schema: { ...request.answer } } }),
     includePartialMessages: true,
     // What subagents spend is metered too.

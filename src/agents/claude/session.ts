@@ -2,10 +2,11 @@
  * One conversation with Claude Code. Its process is started at the first turn, or ahead of it, and kept; when it dies
  * or had to be killed, the next turn starts another on the same conversation.
  */
+import { join } from "node:path";
 import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
 import type { TurnOutcome, Usage } from "../../events.ts";
-import { makePrivateDir } from "../../platform/files.ts";
+import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import { channel } from "../channel.ts";
@@ -17,7 +18,7 @@ import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "./meter.ts";
 import { modelWay } from "./model-way.ts";
-import { answerOptions, claudeOptions } from "./options.ts";
+import { answerOptions, claudeOptions, type ClaudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";
 import { queryOptions } from "./query.ts";
 import { turnReader } from "./reader.ts";
@@ -26,6 +27,7 @@ import { claudeProgram, loadSdk } from "./sdk.ts";
 import { NO_TOTALS } from "./settle.ts";
 import { findStart, savedTotals } from "./start.ts";
 import { watch } from "./turn.ts";
+import { readUserSettings } from "./user-settings.ts";
 import { uuidWithin } from "./uuid.ts";
 
 const NO_USAGE: Usage = { ...NO_TOTALS, requests: 0, toolCalls: 0, estimated: false };
@@ -37,9 +39,11 @@ interface Launched {
 
 interface Setup {
   login: Record<string, string>;
+  /** The user's own environment. */
+  user: Readonly<Record<string, string | undefined>>;
 }
 
-export function claudeSession(request: OpenRequest, { login }: Setup): AgentSession {
+export function claudeSession(request: OpenRequest, { login, user }: Setup): AgentSession {
   const way = modelWay(request, login);
   const asks = newAsks(request.agent.ask);
   let running: { uuid: string; reader: TurnReader } | undefined;
@@ -66,7 +70,7 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const reached = await way.reached();
     const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
-    const asked = queryOptions(request, { start, options, env, model, asks });
+    const asked = queryOptions(request, { start, options, env, model, asks, user: userParts(options) });
     const child = claudeProcess({
       confine: request.confine,
       foretold: foretold(asked, { program: claudeProgram(options) }),
@@ -85,6 +89,14 @@ export function claudeSession(request: OpenRequest, { login }: Setup): AgentSess
       await child.end();
       throw error;
     }
+  }
+
+  function userParts({ userSettings }: ClaudeOptions): Parameters<typeof queryOptions>[1]["user"] {
+    if (!userSettings) return undefined;
+    const { settings, servers } = readUserSettings(user, { project: request.workspace });
+    const file = join(request.home, "user-settings.json");
+    writeDurably(file, JSON.stringify(settings));
+    return { file, servers };
   }
 
   async function drop(): Promise<void> {

@@ -28,6 +28,8 @@ const KNOWN = ["maxTurns", "permissions", "mcp", "effort", "bin", "extra"];
 /** Options of other agents, with why Codex has none such. */
 const REFUSED: Readonly<Record<string, string>> = {
   tools: "--tools: codex cannot be given a list of its tools; switch one off with `-- --disable NAME`",
+  userSettings:
+    "--user-settings: codex cannot put its config.toml together with what a run needs; give it single settings with `-- -c key=value`, servers with --mcp",
   plugins: "--plugin: codex plugins are not loaded in a run; give it servers with --mcp",
 };
 /** Keys of its configuration that pawl itself sets, with what to use instead. */

@@ -20,7 +20,7 @@ const TOOLS = [
 /** All of them write files, and are one permission. */
 const EDITORS = ["write", "patch", "apply_patch", "multiedit"];
 const AGENTS = ["build", "plan"] as const;
-const KNOWN = ["tools", "maxTurns", "permissions", "mcp", "effort", "bin", "server"];
+const KNOWN = ["tools", "maxTurns", "permissions", "mcp", "effort", "bin", "server", "userSettings"];
 /** Options of other agents, with why opencode has none such. */
 const REFUSED: Readonly<Record<string, string>> = {
   plugins: "--plugin: opencode plugins are not loaded in a run; give it servers with --mcp",
@@ -122,6 +122,11 @@ export function opencodeOptions(options: AgentSpec["options"], ask = NOBODY_ASKE
   }
   const server = serverAt(options["server"]);
   if (server !== undefined) refuseForServer(options, ask);
+  else if (options["userSettings"] === true) {
+    throw new UsageError("--user-settings: opencode has yours only on a server that you started yourself", {
+      hint: "--agent-server URL, with --fence none; or give it servers with --mcp",
+    });
+  }
   return {
     tools: toolNames(options["tools"]),
     maxTurns,

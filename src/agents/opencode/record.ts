@@ -2,8 +2,7 @@
  * opencode's own record of a conversation: a SQLite database in its data folder, written before a request (the prompt,
  * the message that is to be filled) and before the next one (the answer). Only read, and never through a link.
  */
-import { lstatSync, realpathSync } from "node:fs";
-import { join, relative } from "node:path";
+import { plainFileIn } from "../../platform/plain-file.ts";
 import { databaseFile } from "./home.ts";
 import { isObject, numberAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 import { MARK } from "./reader.ts";
@@ -29,7 +28,8 @@ export async function readRecord(
   home: string,
   { session, mark }: { session: string; mark: string },
 ): Promise<TurnRecord | undefined> {
-  const file = plainFile(home);
+  // Tools write here too.
+  const file = plainFileIn(home, databaseFile(home));
   if (file === undefined) return undefined;
   const { DatabaseSync } = await import("node:sqlite");
   const database = new DatabaseSync(file, { readOnly: true });
@@ -107,15 +107,4 @@ async function messagesOf(client: Client, session: string): Promise<Recorded[]> 
 function dataOf(row: Json): Json {
   const data = parsed(textAt(row, "data"));
   return isObject(data) ? data : {};
-}
-
-/** Tools write here too: a link is nothing of the program's. */
-function plainFile(home: string): string | undefined {
-  try {
-    const file = databaseFile(home);
-    const real = join(realpathSync(home), relative(home, file));
-    return realpathSync(file) === real && lstatSync(real).isFile() ? real : undefined;
-  } catch {
-    return undefined;
-  }
 }

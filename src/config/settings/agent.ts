@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AGENT_NAMES, isKnown, readEntry } from "../../agent-entry.ts";
 import { count, duration } from "../units.ts";
-import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
+import { choice, hook, lines, names, of, text, yes, type Setting } from "./kinds.ts";
 
 /** By name, or `NAME:MODEL`; an ACP agent by its command. */
 const agent = text.refine(
@@ -60,6 +60,11 @@ export const AGENT_SETTINGS = {
     about: "MCP servers for the agent (may be repeated)",
   }),
   effort: of({ schema: text, argument: "LEVEL", group: "agent", about: "how hard the model thinks" }),
+  "user-settings": of({
+    schema: yes,
+    group: "agent",
+    about: "also your own settings, hooks and MCP servers of the agent (docs/agents.md)",
+  }),
   "agent-bin": of({ schema: text, argument: "PATH", group: "agent", about: "the agent's program" }),
   "agent-server": of({
     schema: text,

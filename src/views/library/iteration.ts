@@ -64,7 +64,7 @@ export function iterationState(state: RunState): IterationState {
     })),
     struggling: lane.track.struggling,
     unchanged: state.recent.length - 1 - state.recent.findLastIndex(({ files }) => files > 0),
-    text: lane.lastText,
+    text: lane.ended?.text ?? "",
     model: state.model,
     spent: state.spent,
     limits: state.limits,

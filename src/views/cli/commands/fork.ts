@@ -52,8 +52,10 @@ async function fork(asked: string | undefined, options: Options): Promise<number
     const facts = await state.journal.read(row.run);
     const run = makeRunId(Date.now(), Math.random);
     const made = await forkRun({ folded: fold(facts), facts, at, run, model, stateDir: state.dir, env });
-    const { spec, base, warnings } = made;
-    for (const warning of warnings) process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
+    const { spec, base, warnings, fresh } = made;
+    const told = fresh === undefined ? [] : [`the conversation begins afresh: ${fresh}`];
+    for (const warning of [...warnings, ...told])
+      process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
     try {
       await begin(state, { spec, base });
       if (say !== undefined) await state.inbox.put(run, { kind: "say", text: say, when: "next" }, { source: "cli" });
@@ -66,7 +68,9 @@ async function fork(asked: string | undefined, options: Options): Promise<number
       const json = options.json === true;
       if (json) for (const fact of await state.journal.read(run)) printFact(fact);
       else if (options.quiet !== true)
-        process.stderr.write(`${header(spec)}\n  made from snapshot ${at} of ${row.run}\n`);
+        process.stderr.write(
+          `${header(spec)}\n  made from snapshot ${at} of ${row.run}${fresh === undefined ? ", in the conversation as it was then" : ""}\n`,
+        );
       const loudness = loudnessOf(options);
       return await driveHere({ run, start: { spec, base }, env, state, json, loudness, trustPromise: false });
     } finally {
@@ -95,7 +99,8 @@ function wordsOf(text: string | undefined, flag: string): string | undefined {
 const EXAMPLES = `
 The new run has the goal, checks and settings of the other, limits of its own
 from the start, a branch and a worktree of its own. Where the agent can (Claude
-Code) it goes on in the conversation as that was then; otherwise in a fresh one.
+Code, Codex, opencode) it goes on in the conversation as that was then; otherwise
+in a fresh one, and says why.
 
 Examples:
   pawl fork r-20261115-k3f --at 4
