@@ -15,6 +15,9 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Of all requests that are being read: an agent and its tools share one driver with everything else. */
 const MAX_HELD_BYTES = 4 * MAX_REQUEST_BYTES;
 const MAX_CONNECTIONS = 256;
+/** Of a refusal's body that is looked at; it is a few lines. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const FIRST_REFUSAL = 400;
 const TOKEN_BYTES = 24;
 const HOST = "127.0.0.1";
 const SOCKET_MODE = 0o600;
@@ -30,6 +33,15 @@ export interface HeldRequest {
   readonly signal: AbortSignal;
 }
 
+/** How the model answered a request. */
+export interface GatewayAnswer {
+  readonly path: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Of a refusal, its beginning; else empty. */
+  readonly body: string;
+}
+
 export interface GatewayOptions {
   /** Base URL of the model; its path is put before every request's. */
   upstream: string;
@@ -43,6 +55,8 @@ export interface GatewayOptions {
   beforeForward(request: HeldRequest): Promise<void>;
   /** The model could not be reached or broke off; the agent sees only a broken connection. */
   onFailure(error: Error): void;
+  /** The model has begun to answer, or has said no: then once its words are there. */
+  onAnswer?: (answer: GatewayAnswer) => void;
   /** Proxy variables; by default none is used. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -132,7 +146,24 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
     request.socket.resetAndDestroy();
     return;
   }
+  tellOf(answer, { path: asked.pathname, onAnswer: context.onAnswer });
   relay(answer, response, context);
+}
+
+function tellOf(
+  answer: IncomingMessage,
+  { path, onAnswer }: { path: string; onAnswer: GatewayOptions["onAnswer"] },
+): void {
+  const { statusCode: status = 0, headers } = answer;
+  if (onAnswer === undefined) return;
+  if (status < FIRST_REFUSAL) return onAnswer({ path, status, headers, body: "" });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  answer.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_REFUSAL_BYTES) chunks.push(chunk);
+  });
+  answer.once("end", () => onAnswer({ path, status, headers, body: Buffer.concat(chunks).toString("utf8") }));
 }
 
 /** A cut stream stays a cut stream: the connection is broken, never ended in order. */
