@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
+import { commandFolders, frozenEntry } from "./compose/frozen-entry.ts";
 import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
@@ -112,7 +113,7 @@ export async function composeForRun({
     protect: spec.protect,
     verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
-  const named = agents ?? (await agentNamed(spec.agent.name, env));
+  const named = agents ?? (await agentNamed(spec.agent, env));
   const judges = judgeHome(runDir(state.dir, run));
   const ports: Ports = {
     journal,
@@ -220,7 +221,7 @@ export async function runFence({ run, env, state, start }: Begun): Promise<RunFe
     runDir: runDir(state.dir, run),
     agentHome: home,
     checkHome: join(runDir(state.dir, run), "check-home"),
-    programs: await agentFolders(spec.agent),
+    programs: await agentFolders(spec.agent, env),
     environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
     onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
   });
@@ -237,7 +238,7 @@ export async function startAhead(
   const { agent: wanted, workspace } = start.spec;
   const [place, agents, { realPath }] = await Promise.all([
     agentPlace({ run, env, state, start }, { keep: false, fence }),
-    agentNamed(wanted.name, env),
+    agentNamed(wanted, env),
     import("./workspace/layout.ts"),
   ]);
   const agent = agents[wanted.name];
@@ -262,10 +263,15 @@ async function startOf({ journal }: State, run: string): Promise<FactOf<"run-sta
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
 }
 
-async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
+async function agentNamed({ name, options }: RunSpec["agent"], env: Environment): Promise<Record<string, Agent>> {
   if (name === "claude") {
     const { claude } = await import("./agents/claude.ts");
     return { claude: claude({ userEnvironment: env }) };
+  }
+  const entry = frozenEntry(options);
+  if (entry !== undefined) {
+    const { command } = await import("./agents/command.ts");
+    return { [name]: command({ name, entry, userEnvironment: env }) };
   }
   throw new UsageError(`there is no agent called ${name}`, {
     hint: "--agent claude; a program's own agent is passed by that program",
@@ -273,7 +279,9 @@ async function agentNamed(name: string, env: Environment): Promise<Record<string
 }
 
 /** Folders that the agent's program needs to read. */
-async function agentFolders({ name, options }: RunSpec["agent"]): Promise<string[]> {
+async function agentFolders({ name, options }: RunSpec["agent"], env: Environment): Promise<string[]> {
+  const entry = frozenEntry(options);
+  if (entry !== undefined) return await commandFolders(entry, { options, env });
   if (name !== "claude") return [];
   const { claudeFolders } = await import("./agents/claude/sdk.ts");
   return claudeFolders(options);
@@ -287,10 +295,16 @@ export function warmAgent(name: string): void {
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 export async function checkAgent(
-  { agent, workspace, fence }: Pick<RunSpec, "agent" | "workspace" | "fence">,
+  spec: Pick<RunSpec, "agent" | "workspace" | "fence" | "checks">,
   env: Environment,
 ): Promise<void> {
+  const { agent, workspace, fence } = spec;
   const { name, options, ask } = agent;
+  const entry = frozenEntry(options);
+  if (entry !== undefined) {
+    const { checkCommand } = await import("./agents/command/check.ts");
+    return checkCommand(spec, entry, env);
+  }
   if (name !== "claude") return;
   const [{ claudeOptions, readMcpServers }, { claudeAvailable }, { claudeLogin, loginEnvironment }, { modelRoute }] =
     await Promise.all([

@@ -13,6 +13,7 @@ import {
   type RunSpec,
   type VerdictSpec,
 } from "../spec.ts";
+import type { CommandEntry } from "../spec/command-agent.ts";
 import type { Resolved } from "../config.ts";
 import { checkSpec } from "./check-spec.ts";
 import { criteriaIn, criterionOf, joined, refuseUnknownChecks } from "./criteria.ts";
@@ -34,6 +35,8 @@ export interface RunAbout {
   protect?: ProtectSpec;
   /** The text of the template, frozen. */
   template?: string;
+  /** How the agent is called, where it is a command. */
+  entry?: CommandEntry;
   environment: RunSpec["environment"];
 }
 
@@ -59,7 +62,7 @@ export function toRunSpec({ settings: s }: Pick<Resolved, "settings">, about: Ru
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },
-    agent: toAgent(s),
+    agent: toAgent(s, about.entry),
     fence: {
       kind: about.fence,
       network: s.network === "open" ? "open" : about.hosts.length > 0 ? "hosts" : "off",
@@ -169,8 +172,9 @@ export function toLimits(s: Settings): Limits {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-function toAgent(s: Resolved["settings"]): AgentSpec {
+function toAgent(s: Resolved["settings"], entry: CommandEntry | undefined): AgentSpec {
   const options = {
+    entry: entry === undefined ? undefined : asJson(entry),
     tools: s.tools,
     maxTurns: s["agent-max-turns"],
     permissions: s.permissions,
@@ -195,3 +199,7 @@ function toAgent(s: Resolved["settings"]): AgentSpec {
     ),
   };
 }
+
+/** What is left out is not there. */
+const asJson = (entry: CommandEntry): AgentSpec["options"][string] =>
+  JSON.parse(JSON.stringify(entry)) as AgentSpec["options"][string];

@@ -4,7 +4,7 @@ import { commandEntrySchema, type CommandEntry, type CommandGiven } from "../../
 import { PRESETS } from "./presets.ts";
 
 /** What stands under a name in `agents` of pawl.yaml. */
-export type TableEntry = Partial<CommandGiven> & { preset?: string | undefined };
+export type TableEntry = { [K in keyof CommandGiven]?: CommandGiven[K] | undefined } & { preset?: string | undefined };
 
 /** The preset itself, with its defaults. */
 export function presetEntry(name: string): CommandEntry {

@@ -1,10 +1,17 @@
 /** Who works, with what, and what happens when it needs a person. */
 import { z } from "zod";
 import { count, duration } from "../units.ts";
+import { agentName, agentTable } from "./agents.ts";
 import { choice, hook, lines, names, of, text, type Setting } from "./kinds.ts";
 
 export const AGENT_SETTINGS = {
-  agent: of({ schema: choice(["claude"]), argument: "NAME", group: "agent", about: "who works: claude" }),
+  agent: of({
+    schema: agentName,
+    argument: "NAME",
+    group: "agent",
+    about: "who works: claude, or any of `pawl doctor --agents`",
+  }),
+  agents: of({ schema: agentTable, flag: null, group: "agent", about: "agents of your own, by name (docs/agents.md)" }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,

@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 import { z } from "zod";
 import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import { agentNames } from "../../compose/command-agent.ts";
 import { sayDuration } from "../../config/units.ts";
 import { UsageError } from "../../errors.ts";
 
@@ -111,6 +112,7 @@ function sayBytes(bytes: number): string {
 
 /** The words a flag takes, where they are fixed; else none. */
 export function choicesOf(flag: string): string[] {
+  if (flag === "agent") return agentNames();
   const name = SETTING_NAMES.find((one) => flagOf(one) === flag);
   const schema = name === undefined ? undefined : SETTINGS[name].schema;
   return schema instanceof z.ZodEnum ? schema.options.map(String) : [];

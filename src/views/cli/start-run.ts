@@ -5,6 +5,7 @@
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkAgent, warmAgent, type Environment, type State } from "../../compose.ts";
+import { commandEntry } from "../../compose/command-agent.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
@@ -69,6 +70,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     own?.config === false
       ? resolveSettings({ flags, env: {}, repository: undefined, userDir: undefined })
       : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
+  const entry = own?.agent === undefined ? await commandEntry(given) : undefined;
   if (elsewhere) refuseWithWorktree(given);
   const template = readTemplate(given, { cwd });
   if (own?.agent === undefined) warmAgent(given.settings.agent);
@@ -94,6 +96,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
+    ...(entry === undefined ? {} : { entry }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,

@@ -1,4 +1,5 @@
 /** From the words of `pawl check` to the specification of what would judge a run that began here now. Changes nothing. */
+import { commandEntry } from "../../../compose/command-agent.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../../compose/fence.ts";
 import { freezeEnvironment } from "../../../compose/environment.ts";
 import { protectFor } from "../../../compose/protect.ts";
@@ -46,6 +47,7 @@ interface Asked {
 export async function planCheck({ names, flags, env, cwd }: Asked): Promise<PlannedCheck> {
   const [repository] = repositoriesOf(cwd);
   const resolved = resolveSettings({ flags, env, repository, userDir: configDir(env) });
+  const entry = await commandEntry(resolved);
   const facts = await inspectRepository(cwd, { environment: env });
   const { settings } = resolved;
   const planned = toRunSpec(resolved, {
@@ -58,6 +60,7 @@ export async function planCheck({ names, flags, env, cwd }: Asked): Promise<Plan
     fence: await fenceKind(settings.fence),
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
+    ...(entry === undefined ? {} : { entry }),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
