@@ -26,7 +26,7 @@ const folderOf = (name: string): string => dirname(require.resolve(`${name}/pack
 interface Program {
   preset: string;
   /** The program itself. */
-  bin: string;
+  bin: () => string;
   shell: (command: string) => Step;
   write: (path: string, content: string) => Step;
   writeTool: string;
@@ -56,7 +56,7 @@ function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
 const PROGRAMS: Program[] = [
   {
     preset: "claude-p",
-    bin: join(folderOf(`@anthropic-ai/claude-agent-sdk-${platform}`), "claude"),
+    bin: () => join(folderOf(`@anthropic-ai/claude-agent-sdk-${platform}`), "claude"),
     shell: (line) => ({ tools: [{ name: "Bash", input: { command: line } }] }),
     write: (path, content) => ({ tools: [{ name: "Write", input: { file_path: path, content } }] }),
     writeTool: "Write",
@@ -65,7 +65,7 @@ const PROGRAMS: Program[] = [
   },
   {
     preset: "codex-exec",
-    bin: join(folderOf(`@openai/codex-${platform}`), "vendor", "x86_64-unknown-linux-musl", "bin", "codex"),
+    bin: () => join(folderOf(`@openai/codex-${platform}`), "vendor", "x86_64-unknown-linux-musl", "bin", "codex"),
     shell: (line) => ({ tools: [{ name: "exec_command", input: { cmd: line } }] }),
     write: (path, content) => ({
       tools: [{ name: "exec_command", input: { cmd: `printf %s '${content}' > ${path}` } }],
@@ -74,15 +74,30 @@ const PROGRAMS: Program[] = [
     models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
     login: () => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` }),
   },
+  {
+    preset: "qwen",
+    bin: () => "qwen",
+    shell: (line) => ({ tools: [{ name: "run_shell_command", input: { command: line, is_background: false } }] }),
+    write: (path, content) => ({
+      tools: [
+        { name: "run_shell_command", input: { command: `printf %s '${content}' > ${path}`, is_background: false } },
+      ],
+    }),
+    writeTool: "run_shell_command",
+    models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+    login: () => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` }),
+  },
 ];
+/** The quickest of them; others by name, for whoever has the time: PAWL_TEST_COMMANDS=claude-p,qwen. */
+const CHOSEN = (process.env["PAWL_TEST_COMMANDS"] ?? "codex-exec").split(",");
 
 /** As `--agent-bin` would. */
 function entryOf({ preset, bin }: Program): CommandEntry {
   const [, ...words] = presetEntry(preset).command;
-  return commandEntrySchema.parse({ ...presetEntry(preset), command: [bin, ...words] });
+  return commandEntrySchema.parse({ ...presetEntry(preset), command: [bin(), ...words] });
 }
 
-for (const program of PROGRAMS) {
+for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) {
   const entry = entryOf(program);
   const environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
   agentContract(`command (${program.preset})`, commandGaps(entry), () => ({

@@ -31,11 +31,12 @@ export function outcomeOf(signals: Signals, entry: Pick<CommandEntry, "output" |
   const isDone = exit.is === "code" && (meaning === undefined ? exit.code === 0 : meaning === "done");
   // Some programs print what their model said and end as if all were well.
   if (refusal !== undefined && !view.ended) return outcomeOfRefusal({ ...refusal, text: words || modelSaid(refusal) });
-  if (isDone || view.ended)
-    return missesEnd(entry) && !view.ended ? { is: "cut", reason: "the agent ended without a result" } : { is: "done" };
-  if (exit.is === "died")
-    return { is: "cut", reason: brief(`the agent ended (${exit.why})${words === "" ? "" : `: ${words}`}`) };
-  const text = words || `exit code ${exit.code}`;
+  if (view.ended) return { is: "done" };
+  const why = exit.is === "died" ? exit.why : `exit code ${exit.code}`;
+  const isCut = exit.is === "died" || (meaning === undefined || meaning === "done" ? needsEnd(entry) : false);
+  if (isCut) return { is: "cut", reason: brief(`the agent ended without a result (${why})${words && `: ${words}`}`) };
+  if (isDone) return { is: "done" };
+  const text = words || why;
   switch (meaning) {
     case "max-turns":
       return { is: "failed", kind: "max-turns", message: brief(text) };
@@ -62,7 +63,7 @@ function printed(
   return outcomeOfRefusal({ kind, status: status ?? null, text, resetAt: error.resetAt ?? refusal?.resetAt });
 }
 
-const missesEnd = ({ output }: Pick<CommandEntry, "output">): boolean =>
+const needsEnd = ({ output }: Pick<CommandEntry, "output">): boolean =>
   output.format === "jsonl" && output.rules.some(({ ends }) => ends === true);
 
 export const modelSaid = ({ status }: Said): string =>

@@ -27,6 +27,8 @@ export function jsonlReader({ rules, meter }: Parts): OutputReader {
     const before = speaker !== undefined && speaker === view.messageId ? view.finalText : "";
     view.finalText = (before + text).slice(-MAX_FINAL_CHARS);
     speaker = view.messageId;
+    // It got over what went wrong before.
+    view.error = undefined;
     return [{ type: "text", text: shortened(text) }];
   };
 

@@ -11,9 +11,15 @@ const ESCAPE = "\u001B";
 const TERMINAL = new RegExp(`${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007]*\\u0007|[@-Z\\\\-_])`, "g");
 
 export function textReader(): OutputReader {
-  const view = newView();
   let block = "";
   let all = "";
+  const view = {
+    ...newView(),
+    // Of many lines only the end is asked for.
+    get finalText(): string {
+      return all.slice(-MAX_FINAL_CHARS).trim();
+    },
+  };
   let told = 0;
 
   const flush = (): AgentEvent[] => {
@@ -33,7 +39,6 @@ export function textReader(): OutputReader {
       const text = line.text.replaceAll(TERMINAL, "").replaceAll("\r", "");
       all += `${text}\n`;
       if (all.length > 2 * MAX_FINAL_CHARS) all = all.slice(-MAX_FINAL_CHARS);
-      view.finalText = all.slice(-MAX_FINAL_CHARS).trim();
       block += `${text}\n`;
       return text.trim() === "" || block.length > BLOCK_CHARS ? flush() : [];
     },
