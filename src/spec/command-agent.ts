@@ -110,7 +110,6 @@ const gatewaySchema = z.strictObject({
 export type CommandGateway = z.infer<typeof gatewaySchema>;
 
 const exitMeaning = z.enum([...kind.options, "done", "max-turns", "agent", "cut"]);
-export type ExitMeaning = z.infer<typeof exitMeaning>;
 
 /** What an entry of `agents` may say; `command` and `output` it must, or its preset. */
 export const commandShape = {

@@ -8,19 +8,21 @@ import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, GATE, type CliPlace } from "../support/cli.ts";
 import { tempDir, waitFor } from "../support/temp.ts";
 
-const CLAUDE = join(
-  dirname(
-    createRequire(import.meta.url).resolve(
-      `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/package.json`,
-    ),
-  ),
-  "claude",
+const CODEX = join(
+  dirname(createRequire(import.meta.url).resolve(`@openai/codex-${process.platform}-${process.arch}/package.json`)),
+  "vendor/x86_64-unknown-linux-musl/bin/codex",
 );
-const PRESET = ["--agent", "claude-p", "--agent-bin", CLAUDE, "--model", "claude-sonnet-5-5"];
+const PRESET = ["--agent", "codex-exec", "--agent-bin", CODEX, "--model", "gpt-5.5"];
 const RUN = ["run", "write work.txt", ...PRESET, "--fence", "bwrap", "--json"];
 const CHECK = ["--check", "grep -q right work.txt"];
 
-const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+const bash = (cmd: string): Step => ({ tools: [{ name: "exec_command", input: { cmd } }] });
+/** The login of Codex instead of Claude Code's. */
+function loginOf({ standin, env }: CliPlace): Record<string, string> {
+  const key = env["ANTHROPIC_API_KEY"] ?? "";
+  return { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: key, OPENAI_BASE_URL: `${standin?.url}/v1` };
+}
+
 /** Ends when the test opens the gate: a file that git ignores, in the one place that both see. */
 const heldBy = (gate: string): Step => bash(`until [ -e ${GATE}${gate} ]; do sleep 0.02; done`);
 const open = ({ repository }: CliPlace, gate: string): void =>
@@ -44,7 +46,8 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
       3: [bash("echo right > work.txt"), { text: CLAIM }],
     }),
   });
-  const first = place.start([...RUN, ...CHECK]);
+  const env = loginOf(place);
+  const first = place.start([...RUN, ...CHECK], { env });
   const { state, run } = await stateOf(place);
   const calls = async (): Promise<string[]> => {
     const lines = (await state.trace.read(run)).map(({ line }) => line);
@@ -55,7 +58,7 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
   await first.done;
   open(place, "kill");
 
-  const second = place.start(["resume", run, "--json"]);
+  const second = place.start(["resume", run, "--json"], { env });
   await waitFor(async () => (await calls()).some((call) => call.includes("gate-say")), { what: "the third call" });
   const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
   await waitFor(async () => (await state.journal.read(run)).some(({ type }) => type === "directive-received"), {
@@ -73,12 +76,18 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
   expect(place.sent().some((body) => body.includes("quokka"))).toBe(true);
   expect(readFileSync(join(place.repository.path, "work.txt"), "utf8")).toBe("right\n");
   const inside = readFileSync(join(place.repository.path, "seen.txt"), "latin1");
-  expect(inside).toContain("ANTHROPIC_API_KEY=");
-  expect(inside).not.toContain(place.env["ANTHROPIC_API_KEY"]);
+  expect(inside).toContain("CODEX_HOME=");
+  expect(inside).not.toContain(env["OPENAI_API_KEY"]);
   const turns = facts.filter((fact) => fact.type === "turn-end");
   const spent = turns.map(({ usage }) => usage);
   expect(spent.reduce((sum, { requests }) => sum + requests, 0)).toBe(place.standin?.requests.length);
-  expect(spent.every(({ usd }) => usd !== null && usd > 0)).toBe(true);
+  // It tells what it used at the end of a turn: of the one that was killed nobody knows.
+  expect(turns.map(({ outcome, usage: { usd } }) => [outcome.is, usd === null ? null : usd > 0])).toEqual([
+    ["done", true],
+    ["cut", null],
+    ["done", true],
+    ["done", true],
+  ]);
 }, 60_000);
 
 /** Prints words; in its first conversation the wrong ones. */
@@ -119,17 +128,16 @@ it("runs a program of one's own, by a table in pawl.yaml, as it was when the run
 
 it("refuses what a command cannot do before anything is spent, and names the option", async () => {
   const place = await cliPlace({ script: byIteration({}) });
-  const run = (...words: string[]) => place.pawl(...RUN, ...CHECK, ...words);
+  const env = loginOf(place);
   const refusals: [string[], RegExp][] = [
-    [["--plugin", "x"], /--plugin means nothing to the agent claude-p/],
-    [["--on-permission", "ask"], /--on-permission ask cannot be had with the agent claude-p/],
-    [["--agent-bin", "/no/such/claude"], /--agent-bin \/no\/such\/claude is not a program/],
+    [["--plugin", "x"], /--plugin means nothing to the agent codex-exec/],
+    [["--on-permission", "ask"], /--on-permission ask cannot be had with the agent codex-exec/],
+    [["--agent-bin", "/no/such/codex"], /--agent-bin \/no\/such\/codex is not a program/],
     [["--agent", "cloude"], /--agent must be one of: claude, .*, not "cloude"/],
-    [["--agent", "cursor", "--agent-bin", "/bin/true"], /--model|has no login|CURSOR_API_KEY/],
-    [["--agent", "copilot"], /--agent-bin|copilot/],
+    [["--agent", "cursor", "--agent-bin", "/bin/true"], /the agent cursor has no login: CURSOR_API_KEY is not set/],
   ];
   for (const [words, says] of refusals) {
-    const { code, stderr } = await run(...words);
+    const { code, stderr } = await place.start([...RUN, ...CHECK, ...words], { env }).done;
     expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
   }
   expect(place.standin?.requests).toEqual([]);

@@ -1,7 +1,7 @@
 /** Lines of a stream, one at a time: a slow reader slows the program, and a line that is too long is passed over. */
 import type { Readable } from "node:stream";
 
-export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export type Line = { is: "line"; text: string } | { is: "too-long"; bytes: number };

@@ -16,12 +16,12 @@ export type Price = (model: string, spent: Tokens & { requests: number }) => num
 export const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-export function combine(a: Tokens, b: Tokens, by: (x: number, y: number) => number): Tokens {
+function combine(a: Tokens, b: Tokens, by: (x: number, y: number) => number): Tokens {
   const out = { ...NO_TOKENS };
   for (const field of FIELDS) out[field] = by(a[field], b[field]);
   return out;
 }
-export const sumOf = (tokens: Tokens): number => FIELDS.reduce((sum, field) => sum + tokens[field], 0);
+const sumOf = (tokens: Tokens): number => FIELDS.reduce((sum, field) => sum + tokens[field], 0);
 
 export interface Meter {
   /** Of one message, as often as it is seen. */
