@@ -148,6 +148,22 @@ describe("a command", () => {
     expect(words).toEqual([expect.stringMatching(/^--id [\da-f-]{36}$/), "--resume its-own", "--resume its-own"]);
   });
 
+  it("whose conversation is gone gets a new one after two tries", async () => {
+    const ask = `${say({ type: "start", id: "gone" })}; ${say({ type: "say", text: "Hi." })}; ${END}`;
+    const { session, workspace } = await placeWith({
+      script: `echo "$#" >> words.txt; if [ $# = 2 ]; then echo no such session >&2; exit 1; fi; ${ask}`,
+      entry: {
+        output: JSONL,
+        gateway: { url: "U", key: "K", upstream: "http://127.0.0.1:9", header: "x-api-key", requests: ["/"] },
+      },
+      words: [["--resume", "{session}"]],
+    });
+    const outcomes = [];
+    for (const prompt of ["one", "two", "three", "four"]) outcomes.push((await play(session, prompt)).end.outcome.is);
+    expect(outcomes).toEqual(["done", "cut", "cut", "done"]);
+    expect(readFileSync(join(workspace, "words.txt"), "utf8")).toBe("0\n2\n2\n0\n");
+  });
+
   it("that ends without its result, or is killed, is cut, and can be inspected", async () => {
     const { session, inspect } = await placeWith({
       script: say({ type: "say", text: "half" }),

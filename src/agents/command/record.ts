@@ -20,6 +20,8 @@ export interface Conversation {
   session?: string;
   /** The first prompt, for a program that remembers nothing. */
   opening?: string;
+  /** Turns in a row that went on with it and never reached the model. */
+  misses?: number;
   /** Totals at the end of its last turn, where the program counts on. */
   totals?: Counted;
 }
