@@ -87,7 +87,10 @@ export function startServer({ command, args, cwd, env, confine }: Wanted): Serve
   return {
     ready: ready.promise,
     exited: exited.promise,
-    lastWords: () => [tooMuch, words.trim()].filter((text) => text !== "").join("; "),
+    lastWords() {
+      const said = words.split("\n").filter((line) => !line.includes(READY));
+      return [tooMuch, said.join("\n").trim()].filter((text) => text !== "").join("; ");
+    },
     limits: () => [...met.splice(0), ...(held?.breaches() ?? [])],
     end,
   };
