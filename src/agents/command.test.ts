@@ -31,7 +31,7 @@ interface Program {
   write: (path: string, content: string) => Step;
   writeTool: string;
   models: { first: string; second: string };
-  login: () => Record<string, string>;
+  login: (url: string) => Record<string, string>;
 }
 
 function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
@@ -39,7 +39,7 @@ function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [{ text: "Writing.", ...write(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+      return [write(behaviour.path, behaviour.content), { text: behaviour.text }];
     case "work":
       return [shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":
@@ -61,7 +61,7 @@ const PROGRAMS: Program[] = [
     write: (path, content) => ({ tools: [{ name: "Write", input: { file_path: path, content } }] }),
     writeTool: "Write",
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
-    login: () => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url }),
+    login: (url) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url }),
   },
   {
     preset: "codex-exec",
@@ -72,7 +72,7 @@ const PROGRAMS: Program[] = [
     }),
     writeTool: "command_execution",
     models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
-    login: () => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` }),
+    login: (url) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` }),
   },
   {
     preset: "qwen",
@@ -85,7 +85,7 @@ const PROGRAMS: Program[] = [
     }),
     writeTool: "run_shell_command",
     models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
-    login: () => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.standin.url}/v1` }),
+    login: (url) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` }),
   },
 ];
 /** The quickest of them; others by name, for whoever has the time: PAWL_TEST_COMMANDS=claude-p,qwen. */
@@ -99,9 +99,10 @@ function entryOf({ preset, bin }: Program): CommandEntry {
 
 for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) {
   const entry = entryOf(program);
+  const at = (url: string) => command({ name: program.preset, entry, userEnvironment: program.login(url) });
   const environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
   agentContract(`command (${program.preset})`, commandGaps(entry), () => ({
-    agent: command({ name: program.preset, entry, userEnvironment: program.login() }),
+    agent: at(model.standin.url),
     prompt: (behaviour) => promptFor(stepsFor(behaviour, program)),
     environment,
     remembered: () => model.seen.at(-1)?.prompts ?? [],
@@ -110,5 +111,7 @@ for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) 
     models: program.models,
     requests: () => model.seen.length,
     writeTool: program.writeTool,
+    shell: (line, text) => promptFor([program.shell(line), { text }]),
+    model: { url: model.standin.url, agentAt: at },
   }));
 }

@@ -4,9 +4,9 @@ import { UsageError } from "../../errors.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import type { OpenRequest } from "../../ports.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
+import { startPiped, type Piped } from "../piped.ts";
 import type { ModelWay } from "./model-way.ts";
 import type { CommandOptions } from "./options.ts";
-import { startTurnProcess, type TurnProcess } from "./process.ts";
 import { programPath } from "./program.ts";
 import { instructionsFile, programHome, promptFile, type Conversation } from "./record.ts";
 import { commandWords, filledText, hasPlaceholder } from "./words.ts";
@@ -31,7 +31,7 @@ interface Launching {
 export async function launch(
   prompt: string,
   { request, folder, entry, user, way, model, options, known, fresh }: Launching,
-): Promise<TurnProcess> {
+): Promise<Piped> {
   const { workspace } = request;
   const name = options.bin ?? String(entry.command[0]);
   const program = programPath(name, request.environment);
@@ -55,14 +55,15 @@ export async function launch(
     home: own,
   });
   const [command = program, ...words] = [...(reached?.before ?? []), program, ...args];
-  return startTurnProcess({
+  const process = startPiped({
     command,
     args: words,
     cwd: workspace,
     env: environmentOf(request, { entry, user, places, reached: reached?.environment ?? {} }),
     confine: request.confine,
-    input: entry.prompt === "stdin" ? prompt : undefined,
   });
+  process.stdin.end(entry.prompt === "stdin" ? prompt : "");
+  return process;
 }
 
 interface Prompting {

@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../events.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
 import { brief, outcomeOfRefusal } from "../outcome.ts";
-import type { Exit } from "./process.ts";
+import { exitWords, type Exit } from "../piped.ts";
 import type { Said } from "./refusal.ts";
 import type { View } from "./view.ts";
 
@@ -24,7 +24,8 @@ export interface Signals {
 }
 
 export function outcomeOf(signals: Signals, entry: Pick<CommandEntry, "output" | "exit">): TurnOutcome {
-  const { exit, view, refusal, overLimit, words } = signals;
+  const { view, refusal, overLimit, words } = signals;
+  const exit = plainExit(signals.exit);
   if (overLimit) return OVER_LIMIT;
   if (view.error !== undefined) return printed(view.error, { refusal, words });
   const meaning = exit.is === "code" ? entry.exit[String(exit.code)] : undefined;
@@ -32,7 +33,7 @@ export function outcomeOf(signals: Signals, entry: Pick<CommandEntry, "output" |
   // Some programs print what their model said and end as if all were well.
   if (refusal !== undefined && !view.ended) return outcomeOfRefusal({ ...refusal, text: words || modelSaid(refusal) });
   if (view.ended) return { is: "done" };
-  const why = exit.is === "died" ? exit.why : `exit code ${exit.code}`;
+  const why = exitWords(exit);
   const isCut = exit.is === "died" || (meaning === undefined || meaning === "done" ? needsEnd(entry) : false);
   if (isCut) return { is: "cut", reason: brief(`the agent ended without a result (${why})${words && `: ${words}`}`) };
   if (isDone) return { is: "done" };
@@ -62,6 +63,12 @@ function printed(
   if (kind === undefined && status === undefined) return { is: "failed", kind: "agent", message: brief(text) };
   return outcomeOfRefusal({ kind, status: status ?? null, text, resetAt: error.resetAt ?? refusal?.resetAt });
 }
+
+/** Shells and fences tell a signal as an exit code above this. */
+const SIGNAL_CODES = 128;
+
+const plainExit = (exit: Exit): Exit =>
+  exit.is === "code" && exit.code > SIGNAL_CODES ? { is: "died", why: exitWords(exit) } : exit;
 
 const needsEnd = ({ output }: Pick<CommandEntry, "output">): boolean =>
   output.format === "jsonl" && output.rules.some(({ ends }) => ends === true);

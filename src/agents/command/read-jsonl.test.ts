@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { OutputRule } from "../../spec/command-agent.ts";
-import { linesOf, type Line } from "./lines.ts";
 import { meter } from "./meter.ts";
 import { at, brokenPath, holds } from "./paths.ts";
 import { presetEntry } from "./preset-entry.ts";
 import { PRESETS } from "./presets.ts";
 import { jsonlReader } from "./read-jsonl.ts";
-import { Readable } from "node:stream";
+import type { Line } from "./view.ts";
 
 const line = (value: unknown): Line => ({
   is: "line",
@@ -82,14 +81,6 @@ describe("lines of JSON", () => {
       { type: "assistant", message: { content: [null, 3] } },
     ];
     expect(read("claude-p", odd).events).toEqual([]);
-  });
-
-  it("are cut at bytes, put together across chunks, and passed over where too long", async () => {
-    const bytes = Buffer.from("a€b\nlong-long-long\nlast");
-    const chunks = [...bytes].map((byte) => Buffer.from([byte]));
-    const seen: Line[] = [];
-    for await (const one of linesOf(Readable.from(chunks, { objectMode: false }), 8)) seen.push(one);
-    expect(seen).toEqual([line("a€b"), { is: "too-long", bytes: 14 }, line("last")]);
   });
 });
 

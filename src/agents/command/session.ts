@@ -5,17 +5,17 @@ import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
 import { brief } from "../outcome.ts";
+import type { Piped } from "../piped.ts";
+import { hearing as newHearing } from "./hearing.ts";
 import { launch, promptOf } from "./launch.ts";
 import { meter as newMeter, NO_TOKENS } from "./meter.ts";
 import { modelWay } from "./model-way.ts";
 import { commandOptions } from "./options.ts";
-import type { TurnProcess } from "./process.ts";
 import { jsonlReader } from "./read-jsonl.ts";
 import { textReader } from "./read-text.ts";
 import { folderOf, keepConversation, readConversation, turnRecord, type Conversation } from "./record.ts";
 import { telling as newTelling } from "./telling.ts";
 import { playTurn } from "./turn.ts";
-import { wakesOf } from "./wakes.ts";
 import { hasPlaceholder } from "./words.ts";
 
 /** Of one argument of a program, by Linux. */
@@ -37,7 +37,7 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
   const { ref } = session;
   const way = modelWay(request, { gateway: entry.gateway, user });
   let { model } = request;
-  let current: TurnProcess | undefined;
+  let current: Piped | undefined;
   let [running, closed, warned] = [false, false, false];
 
   async function* turn(
@@ -67,8 +67,8 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const fresh = randomUUID();
       const child = await launch(text, { request, folder, entry, user, way, model, options, known, fresh });
       current = child;
-      const wakes = wakesOf(child);
-      wake = () => wakes.nudge();
+      const hearing = newHearing(child);
+      wake = () => hearing.nudge();
       const opening = known.opening ?? text;
       const keep = (): void => {
         const { session: told } = reader.view;
@@ -88,7 +88,7 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
         uuid,
         entry,
         process: child,
-        wakes,
+        hearing,
         reader,
         meter,
         way,

@@ -6,14 +6,14 @@ import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
 import { outcomeOfRefusal } from "../outcome.ts";
+import type { Exit, Piped } from "../piped.ts";
+import type { Hearing } from "./hearing.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
 import { modelSaid, outcomeOf, OVER_LIMIT } from "./outcome.ts";
-import type { Exit, TurnProcess } from "./process.ts";
 import type { TurnRecord } from "./record.ts";
 import type { Telling } from "./telling.ts";
 import type { OutputReader } from "./view.ts";
-import type { Wakes } from "./wakes.ts";
 
 /** How long an interrupted program may take to end by itself before it is killed. */
 const INTERRUPT_GRACE_MS = 3_000;
@@ -27,8 +27,8 @@ const MAX_REFUSALS_IN_A_ROW = 4;
 export interface Played {
   uuid: string;
   entry: CommandEntry;
-  process: TurnProcess;
-  wakes: Wakes;
+  process: Piped;
+  hearing: Hearing;
   reader: OutputReader;
   meter: Meter;
   way: ModelWay;
@@ -69,17 +69,17 @@ interface Ending {
 }
 
 async function* watch(played: Played): AsyncGenerator<AgentEvent, Ending> {
-  const { entry, process, wakes, reader, telling, way, limits, signal } = played;
+  const { entry, process, hearing, reader, telling, way, limits, signal } = played;
   const { view } = reader;
   const startedAt = performance.now();
   let stopping: TurnOutcome | undefined;
   let exited: Exit | undefined;
   let heardAt = startedAt;
   const due = { idle: Infinity, turn: Infinity, kill: Infinity, completion: Infinity, drain: Infinity };
-  void process.exited.then((exit) => {
+  void process.exit.then((exit) => {
     exited = exit;
     due.drain = performance.now() + EXIT_DRAIN_MS;
-    wakes.nudge();
+    hearing.nudge();
   });
   const stop = (outcome: TurnOutcome): void => {
     stopping ??= outcome;
@@ -90,15 +90,15 @@ async function* watch(played: Played): AsyncGenerator<AgentEvent, Ending> {
 
   for (;;) {
     const isTimed = stopping === undefined && exited === undefined;
-    const lastSign = Math.max(heardAt, view.retryUntil, way.usedAt(), process.heardAt());
+    const lastSign = Math.max(heardAt, view.retryUntil, way.usedAt(), hearing.heardAt());
     due.idle = isTimed ? lastSign + limits.idleTimeoutMs : Infinity;
     due.turn = isTimed ? startedAt + limits.turnTimeoutMs : Infinity;
-    const wake = await wakes.next({
+    const wake = await hearing.next({
       deadline: Math.min(...Object.values(due)),
       signal: stopping === undefined ? signal : undefined,
     });
     const now = performance.now();
-    if (wake.is === "exit") return { exit: wake.exit, stopping };
+    if (wake.is === "ended") return { exit: await process.exit, stopping };
     if (wake.is === "line") {
       heardAt = now;
       // Also of a program that prints on and on after its exit was seen.
@@ -111,7 +111,7 @@ async function* watch(played: Played): AsyncGenerator<AgentEvent, Ending> {
       const text = "the agent answered but did not end; its processes were ended";
       if (stopping === undefined) yield { type: "notice", text };
       await process.end();
-      return { exit: await process.exited, stopping };
+      return { exit: await process.exit, stopping };
     } else if (now >= due.turn) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
     else if (now >= due.idle) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
     if (way.answers() > 0) yield* [...telling.open(), ...telling.answering()];

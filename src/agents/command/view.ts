@@ -1,7 +1,8 @@
 /** What is known of a turn from what its program printed, and what every way of reading it has to give. */
 import type { AgentEvent } from "../../ports.ts";
 import type { RefusalKind } from "../outcome.ts";
-import type { Line } from "./lines.ts";
+
+export type Line = { is: "line"; text: string } | { is: "too-long"; bytes: number };
 
 export interface View {
   /** The program's name for the conversation. */

@@ -1,9 +1,16 @@
 /** Presets that were run on the stand-in model. */
 import { ANTHROPIC, MESSAGE_USAGE, MESSAGES, OPENAI, type Preset } from "./shared.ts";
 
+/**
+ * Instruction files come from pawl; a login shell would put the system's PATH in place of the run's; and an answer that
+ * broke off is not asked for again by the program, whose conversation may have a part of it already: pawl goes on.
+ */
 const CODEX_CONFIG = `model_provider = "pawl"
 approval_policy = "never"
 check_for_update_on_startup = false
+project_doc_max_bytes = 0
+allow_login_shell = false
+web_search = "disabled"
 [model_providers.pawl]
 name = "pawl"
 base_url = "{url}"
@@ -11,9 +18,15 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 supports_websockets = false
 request_max_retries = 1
-stream_max_retries = 1
+stream_max_retries = 0
+[agents]
+enabled = false
 [analytics]
 enabled = false
+[feedback]
+enabled = false
+[history]
+persistence = "none"
 [features]
 plugins = false
 plugin_sharing = false
