@@ -32,6 +32,8 @@ interface Program {
   writeTool: string;
   models: { first: string; second: string };
   login: (url: string) => Record<string, string>;
+  /** It asks the model to go on with an answer that broke off after its last block: another final text, no lie. */
+  goesOn?: true;
 }
 
 function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
@@ -61,6 +63,7 @@ const PROGRAMS: Program[] = [
     write: (path, content) => ({ tools: [{ name: "Write", input: { file_path: path, content } }] }),
     writeTool: "Write",
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
+    goesOn: true,
     login: (url) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url }),
   },
   {
@@ -112,6 +115,6 @@ for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) 
     requests: () => model.seen.length,
     writeTool: program.writeTool,
     shell: (line, text) => promptFor([program.shell(line), { text }]),
-    model: { url: model.standin.url, agentAt: at },
+    ...(program.goesOn === true ? {} : { model: { url: model.standin.url, agentAt: at } }),
   }));
 }

@@ -77,7 +77,7 @@ export function promptOf(prompt: string, { request, entry, known }: Prompting): 
   const told = entry.instructions === "prompt" && !hasPlaceholder(entry, "instructions-file");
   const isFirst = known.session === undefined && known.opening === undefined;
   const first = told && isFirst && request.instructions !== "" ? `${request.instructions}\n\n${prompt}` : prompt;
-  if (known.opening === undefined || request.session.mode === "new") return first;
+  if (known.opening === undefined) return first;
   return `${known.opening}\n\n---\n\nThat was told to you before, in a conversation you do not remember. Now:\n\n${prompt}`;
 }
 

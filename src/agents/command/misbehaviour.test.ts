@@ -122,8 +122,10 @@ describe("a command", () => {
   it("without a memory is told the first prompt again, with the repository's instructions once", async () => {
     const { session, again } = await placeWith({ script: "cat", entry: {}, instructions: "RULES" });
     expect((await play(session, "first")).end.finalText).toBe("RULES\n\nfirst");
-    const { end } = await play(await again(), "second");
-    expect(end.finalText).toMatch(/^RULES\n\nfirst\n[^]*told to you before[^]*\nsecond$/);
+    for (const next of [session, await again()]) {
+      const { end } = await play(next, "second");
+      expect(end.finalText).toMatch(/^RULES\n\nfirst\n[^]*told to you before[^]*\nsecond$/);
+    }
   });
 
   it("with one is gone on with by its own name, and its cost is its own", async () => {
@@ -199,6 +201,15 @@ describe("a command", () => {
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 
+  it("that heeds no signal is ended by its deadline, and the next turn begins another (F2)", async () => {
+    const script = `last=$(tail -n 1); [ "$last" = go ] || { trap '' INT TERM; kill -STOP $$; }; echo "heard $last"`;
+    const { session, run } = await placeWith({ script, entry: { interrupt: "SIGINT" } });
+    const { end } = await play(session, "stop", { limits: { ...LIMITS, idleTimeoutMs: 300 } });
+    expect(end.outcome).toEqual({ is: "timeout", which: "idle", afterMs: 300 });
+    expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
+    expect((await play(session, "go")).end).toMatchObject({ outcome: { is: "done" }, finalText: "heard go" });
+  });
+
   it("that cannot be started fails its turn with words", async () => {
     const { session } = await placeWith({ script: "", entry: {}, options: { bin: "/no/such/agent" } });
     expect((await play(session, "go")).end).toMatchObject({
@@ -207,7 +218,7 @@ describe("a command", () => {
     });
   });
 
-  const MB = countOf("PAWL_TEST_STREAM_MB", 48);
+  const MB = countOf("PAWL_TEST_STREAM_MB", 16);
   it(`that prints ${MB} MB, a line without an end and bytes that are no text keeps its last words (F13)`, async () => {
     const flood = `head -c ${MB / 2}M /dev/zero | tr '\\0' x | fold -w 1000; head -c ${MB / 2}M /dev/zero | tr '\\0' y; printf '\\n\\xff\\xfe\\n'; echo the last words`;
     const { session } = await placeWith({ script: flood, entry: {} });

@@ -22,6 +22,10 @@ const CARRIED: readonly { option: string; placeholder: Placeholder; flag: string
   { option: "mcp", placeholder: "mcp", flag: "--mcp" },
   { option: "effort", placeholder: "effort", flag: "--effort" },
 ];
+/** Beside those that an entry may have a place for. */
+const PLAIN: readonly string[] = ["bin", "extra"];
+/** Flags whose options are called otherwise. */
+const FLAGS: Readonly<Record<string, string>> = { server: "--agent-server" };
 const PATHS: readonly Placeholder[] = ["mcp", "plugin"];
 
 type About = Pick<AgentSpec, "name" | "options" | "ask">;
@@ -29,6 +33,7 @@ type About = Pick<AgentSpec, "name" | "options" | "ask">;
 /** Throws UsageError for what the agent cannot be told. */
 export function commandOptions(entry: CommandEntry, { name, options, ask }: About, workspace: string): CommandOptions {
   refusePeople(name, ask);
+  refuseUnknown(name, options);
   const values: Partial<Record<Placeholder, string | readonly string[]>> = {};
   for (const [key, value] of Object.entries(entry.defaults)) values[key as Placeholder] = value;
   for (const { option, placeholder, flag } of CARRIED) {
@@ -48,6 +53,16 @@ export function commandOptions(entry: CommandEntry, { name, options, ask }: Abou
     maxRequests: typeof maxTurns === "number" && !hasPlaceholder(entry, "max-turns") ? maxTurns : undefined,
     values,
   };
+}
+
+function refuseUnknown(name: string, options: About["options"]): void {
+  const known = [...PLAIN, ...CARRIED.map(({ option }) => option)];
+  const unknown = Object.keys(options).find((option) => !known.includes(option));
+  if (unknown === undefined) return;
+  const flag = FLAGS[unknown] ?? `--${unknown.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new UsageError(`${flag} means nothing to the agent ${name}: it is a command`, {
+    hint: `leave it out; a command can be told ${[...CARRIED.map((one) => one.flag), "--agent-bin"].join(", ")}`,
+  });
 }
 
 function textOf(
