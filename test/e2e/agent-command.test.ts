@@ -90,8 +90,8 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
   ]);
 }, 60_000);
 
-/** Prints words; in its first conversation the wrong ones. */
-function ownProgram(): string {
+/** Does the wrong thing until it hears of a second iteration; `more`: lines of its own before that. */
+function ownProgram(more = ""): string {
   const folder = tempDir("a program's folder");
   // Inside the fence it is another user's.
   chmodSync(folder, 0o755);
@@ -100,7 +100,8 @@ function ownProgram(): string {
     file,
     `#!/bin/sh
 prompt=$(cat)
-case $prompt in *"Iteration 1 "*) echo wrong > work.txt ;; *) echo right > work.txt ;; esac
+${more}
+case $prompt in *"Iteration 2 "*) echo right > work.txt ;; *) echo wrong > work.txt ;; esac
 echo "$1 was done"; echo; echo "<promise>COMPLETE</promise>"
 `,
   );
@@ -108,33 +109,45 @@ echo "$1 was done"; echo; echo "<promise>COMPLETE</promise>"
   return file;
 }
 
-it("runs a program of one's own, by a table in pawl.yaml, as it was when the run started", async () => {
-  const program = ownProgram();
-  const table = (word: string): string =>
-    `agent: mine\nagents:\n  mine:\n    command: ${JSON.stringify([program, word])}\n    output: { format: text }\n`;
-  const place = await cliPlace({ files: { "pawl.yaml": table("all"), "readme.md": "hello\n" } });
-  const result = await place.pawl("run", "write work.txt", ...CHECK, "--fence", "bwrap", "--json");
-  expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
-  const turns = result.of("turn-end");
-  expect(turns.map(({ text, usage: { usd } }) => ({ text, usd }))).toEqual([
-    { text: expect.stringContaining("all was done"), usd: null },
-    { text: expect.stringContaining("all was done"), usd: null },
-  ]);
-  expect(result.of("run-start")[0]?.spec).toMatchObject({
-    agent: { name: "mine" },
-    commands: { mine: { command: [program, "all"] } },
+it("stands in for Claude Code as pawl.yaml said at the start, and nothing that was meant for the one reaches the other", async () => {
+  const program = ownProgram(
+    `printf '%s\\n' "$@" >> words.txt; sed -i s/plain/changed/ pawl.yaml; (env; cat /proc/[0-9]*/environ) > seen.txt 2>&1`,
+  );
+  const mine = {
+    command: [program, "plain", ["--effort", "{effort}"], ["--tools", "{tools}"], ["--model", "{model}"]],
+    environment: { MINE_HOME: "{home}" },
+    output: { format: "text" },
+  };
+  const place = await cliPlace({
+    login: "subscription",
+    files: { "pawl.yaml": JSON.stringify({ agents: { mine } }), "readme.md": "hello\n" },
+    script: { steps: [{ status: 429, usageLimitText: "You've hit your limit", resetInS: 3_600 }] },
   });
-});
+  const options = ["--model", "claude-opus-5-5", "--effort", "high", "--tools", "Bash,Write", "--agent-max-turns", "9"];
+  const line = ["run", "write work.txt", "--agent", "claude", "--fallback", "mine", ...options, ...CHECK];
+  const result = await place.pawl(...line, "--fence", "bwrap", "--json");
+  expect([result.code, result.stderr]).toEqual([0, expect.stringContaining("usage limit")]);
+  expect(result.of("turn-start").map(({ seat }) => seat)).toEqual(["claude:claude-opus-5-5", "mine", "mine"]);
+  const [start] = result.of("run-start");
+  expect(result.of("turn-end").map(({ usage: { usd } }) => usd)).toEqual([expect.any(Number), null, null]);
+  expect(start?.spec).toMatchObject({ agent: { options: { effort: "high" } }, commands: { mine: mine } });
+  const read = (name: string): string => readFileSync(join(place.repository.path, name), "latin1");
+  expect(read("words.txt")).toBe("plain\nplain\n");
+  const seen = read("seen.txt");
+  expect(seen).toContain("MINE_HOME=");
+  expect(seen).not.toContain(place.env["CLAUDE_CODE_OAUTH_TOKEN"]);
+  expect(seen).not.toMatch(/CLAUDE_|ANTHROPIC_/);
+  const asked = JSON.parse(place.sent()[0] ?? "{}") as { tools: { name: string }[] };
+  expect(asked.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["Bash", "Write"]));
+  expect(JSON.stringify(asked)).not.toContain("MINE_HOME");
+}, 60_000);
 
 it("refuses what a command cannot do before anything is spent, and names the option", async () => {
   const place = await cliPlace({ script: byIteration({}) });
   const env = loginOf(place);
   const refusals: [string[], RegExp][] = [
-    [["--plugin", "x"], /--plugin means nothing to the agent codex-exec/],
-    [["--on-permission", "ask"], /--on-permission ask cannot be had with the agent codex-exec/],
-    [["--agent-bin", "/no/such/codex"], /--agent-bin \/no\/such\/codex is not a program/],
+    [["--agent-server", "http://127.0.0.1:1"], /--agent-server means nothing to the agent codex-exec: it is a command/],
     [["--agent", "cloude"], /--agent must be one of: claude, .*, not "cloude"/],
-    [["--agent", "cursor", "--agent-bin", "/bin/true"], /the agent cursor has no login: CURSOR_API_KEY is not set/],
   ];
   for (const [words, says] of refusals) {
     const { code, stderr } = await place.start([...RUN, ...CHECK, ...words], { env }).done;
