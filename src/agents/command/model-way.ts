@@ -2,7 +2,7 @@
  * A program's way to its model where it can be told an address: through the gateway, which holds the key, counts the
  * requests and sees what the model says no with, whatever the program makes of that.
  */
-import { randomInt, randomUUID } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "../../errors.ts";
 import { programAt } from "../../platform/fence.ts";
@@ -12,14 +12,13 @@ import type { OpenRequest } from "../../ports.ts";
 import type { CommandGateway } from "../../spec/command-agent.ts";
 import { brief } from "../outcome.ts";
 import { refusalOf, type Said } from "./refusal.ts";
+import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
 /** Of the loopback inside a fence, where nobody else listens. */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
-/** A socket's path may have 107 bytes. */
-const SOCKET_NAME_CHARS = 8;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -78,8 +77,7 @@ export function modelWay(
   const { url: urlName, key: keyName, header, requests: paths } = wanted;
   const upstream = user[urlName] || wanted.upstream;
   const key = user[keyName] ?? "";
-  // A lane may have several sessions at once: one that works and one that reviews.
-  const socket = `command-${randomUUID().slice(0, SOCKET_NAME_CHARS)}`;
+  const socket = socketName("command");
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let turn = { requests: 0, answers: 0, over: false, times: 0, limit: undefined as number | undefined };
   let said: Said | undefined;
