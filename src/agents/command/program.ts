@@ -1,8 +1,9 @@
 /** Where a command's program is, and what has to be readable for it to run inside a fence. */
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, sep } from "node:path";
 import type { AgentSpec } from "../../spec.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
+import { programPath } from "../program-path.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,26 +14,6 @@ export function commandFolders(
 ): string[] {
   const program = programPath(typeof bin === "string" ? bin : String(command[0]), env);
   return program === undefined ? [] : programFolders(program);
-}
-
-/** undefined: there is none. With a slash it is a path, else it is looked for in the PATH. */
-export function programPath(name: string, env: Environment): string | undefined {
-  const places = name.includes(sep)
-    ? [resolve(name)]
-    : (env["PATH"] ?? "")
-        .split(delimiter)
-        .filter(isAbsolute)
-        .map((folder) => join(folder, name));
-  return places.find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 const PACKAGES = `${sep}node_modules${sep}`;
