@@ -4,14 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { isAcp } from "./agent-entry.ts";
 import { UsageError } from "./errors.ts";
+import { agentNamed, agentsOf, programFolders } from "./compose/agents.ts";
 import type { RunFence } from "./compose/fence.ts";
 import type { FactOf } from "./events.ts";
 import { openJournal, type JournalHandle } from "./journal/open.ts";
 import { makeRedact } from "./journal/redact.ts";
 import { KNOWN_TYPES } from "./loop/known-types.ts";
-import { agentSpecOf, rosterOf } from "./loop/seats.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
@@ -198,7 +197,7 @@ export async function runFence({ run, env, state, start }: Begun): Promise<RunFe
     runDir: runDir(state.dir, run),
     agentHome: home,
     checkHome: join(runDir(state.dir, run), "check-home"),
-    programs: (await Promise.all(agentSpecs(spec).map((agent) => agentFolders(agent, env)))).flat(),
+    programs: await programFolders(spec, env),
     environment: thawEnvironment(spec.environment, { env, run, home: join(home, "home") }),
     onAttempt: (attempt) => state.trace.write(run, { at: Date.now(), turn: 0, kind: "network", data: attempt }),
   });
@@ -216,7 +215,7 @@ export async function startAhead(
   const { agentPlace } = await import("./compose/agent-place.ts");
   const [place, agents, { realPath }] = await Promise.all([
     agentPlace({ run, env, state, start }, { keep: false, fence }),
-    agentNamed(wanted.name, env),
+    agentNamed(wanted.name, { env, commands: start.spec.commands }),
     import("./workspace/layout.ts"),
   ]);
   const agent = agents[wanted.name];
@@ -239,135 +238,4 @@ async function startOf({ journal }: State, run: string): Promise<FactOf<"run-sta
   const [first] = await journal.read(run);
   if (first?.type === "run-start") return { ...first, spec: wholeSpec(first.spec) };
   throw new UsageError(`there is no run ${run}`, { hint: "`pawl runs --all` lists them" });
-}
-
-/** Of each that may take a turn, its own. */
-function agentSpecs(spec: Pick<RunSpec, "agent" | "mix" | "review">): RunSpec["agent"][] {
-  const specs = rosterOf(spec).map((seat) => agentSpecOf(spec, seat));
-  return [...new Map(specs.map((one) => [one.name, one])).values()];
-}
-
-/** `own`: the program's, instead of those that pawl knows by the same names. */
-async function agentsOf(
-  spec: RunSpec,
-  { env, own = {} }: { env: Environment; own: ComposeOptions["agents"] },
-): Promise<Record<string, Agent>> {
-  const known = agentSpecs(spec).filter(({ name }) => own[name] === undefined);
-  const found = await Promise.all(known.map(({ name }) => agentNamed(name, env)));
-  return Object.assign({}, own, ...found) as Record<string, Agent>;
-}
-
-async function agentNamed(name: string, env: Environment): Promise<Record<string, Agent>> {
-  if (name === "claude") {
-    const { claude } = await import("./agents/claude.ts");
-    return { claude: claude({ userEnvironment: env }) };
-  }
-  if (name === "codex") {
-    const { codex } = await import("./agents/codex.ts");
-    return { codex: codex({ userEnvironment: env }) };
-  }
-  if (isAcp(name)) {
-    const { acp } = await import("./agents/acp.ts");
-    return { [name]: acp({ name }) };
-  }
-  if (name === "opencode") {
-    const { opencode } = await import("./agents/opencode.ts");
-    return { opencode: opencode({ userEnvironment: env }) };
-  }
-  throw new UsageError(`there is no agent called ${name}`, {
-    hint: "--agent claude, codex, opencode or acp:COMMAND; a program's own agent is passed by that program",
-  });
-}
-
-/** Folders that the agent's program needs to read. */
-async function agentFolders({ name, options }: RunSpec["agent"], env: Environment): Promise<string[]> {
-  if (isAcp(name)) {
-    const { agentFolders: ofAcp } = await import("./agents/acp/check.ts");
-    return ofAcp({ name, options }, env);
-  }
-  if (name === "codex") {
-    const { codexFolders } = await import("./agents/codex/program.ts");
-    return codexFolders(options);
-  }
-  if (name === "opencode") {
-    const { opencodeFolders } = await import("./agents/opencode/program.ts");
-    return opencodeFolders(options);
-  }
-  if (name !== "claude") return [];
-  const { claudeFolders } = await import("./agents/claude/sdk.ts");
-  return claudeFolders(options);
-}
-
-/** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgent`. */
-export function warmAgent(name: string): void {
-  if (name === "opencode") import("./agents/opencode/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
-}
-
-/** Each that may take a turn, before anything is spent. `own`: the program's, which it answers for itself. */
-export async function checkAgents(
-  spec: Pick<RunSpec, "agent" | "mix" | "review" | "workspace" | "fence" | "environment">,
-  { env, own }: { env: Environment; own: readonly string[] },
-): Promise<void> {
-  for (const agent of agentSpecs(spec)) {
-    if (agent.options["nativeGoal"] === true && !WITH_NATIVE_GOAL.has(agent.name))
-      throw new UsageError(`--native-goal: ${agent.name} has no goal loop of its own that pawl could let run`, {
-        hint: "leave it out: pawl's own loop does this",
-      });
-    if (!own.includes(agent.name)) await checkAgent({ ...spec, agent }, env);
-  }
-}
-
-/** Agents whose own goal loop may run inside a turn. */
-const WITH_NATIVE_GOAL: ReadonlySet<string> = new Set();
-
-/** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
-async function checkAgent(
-  spec: Pick<RunSpec, "agent" | "workspace" | "fence" | "environment">,
-  env: Environment,
-): Promise<void> {
-  const { agent, workspace, fence } = spec;
-  const { name, options, ask } = agent;
-  if (name === "codex") {
-    const { checkCodex } = await import("./agents/codex/check.ts");
-    return checkCodex(spec, env);
-  }
-  if (isAcp(name)) {
-    const { checkAcp } = await import("./agents/acp/check.ts");
-    return await checkAcp(spec, env);
-  }
-  if (name === "opencode") {
-    const { checkOpencode } = await import("./agents/opencode/check.ts");
-    return checkOpencode(spec, env);
-  }
-  if (name !== "claude") return;
-  const [
-    { claudeOptions, readMcpServers },
-    { readUserSettings },
-    { claudeAvailable },
-    { claudeLogin, loginEnvironment },
-    { modelRoute },
-  ] = await Promise.all([
-    import("./agents/claude/options.ts"),
-    import("./agents/claude/user-settings.ts"),
-    import("./agents/claude/sdk.ts"),
-    import("./agents/claude/login.ts"),
-    import("./agents/claude/route.ts"),
-  ]);
-  const parsed = claudeOptions(options, ask);
-  readMcpServers(parsed.mcp, workspace.path);
-  if (parsed.userSettings) readUserSettings(env, { project: workspace.path });
-  claudeAvailable(parsed, env);
-  const login = claudeLogin(env);
-  if (login !== undefined) {
-    if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;
-    throw new UsageError(
-      `Claude Code reaches its model itself with this login, which no fence lets it: ${login.describe}`,
-      {
-        hint: "--fence none; or --network open, with everything the login needs in the environment",
-      },
-    );
-  }
-  throw new UsageError("Claude Code has no login: no key in the environment and no stored credentials", {
-    hint: "set ANTHROPIC_API_KEY, or log in once with `claude`",
-  });
 }

@@ -4,7 +4,7 @@ export { open, resume, type ResumeOptions, type RunView } from "./views/library/
 export type { DriveParts, RunEnd, RunHandle } from "./views/library/handle.ts";
 export type { IterationAnswer, IterationState, OnIteration } from "./views/library/iteration.ts";
 export type { Judged, OwnCheck } from "./views/library/own-check.ts";
-export type { RunSettings } from "./views/library/settings.ts";
+export type { CommandSettings, RunSettings } from "./views/library/settings.ts";
 
 export { drive, type DriveOptions } from "./loop/drive.ts";
 export { fold } from "./loop/fold.ts";

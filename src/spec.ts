@@ -3,6 +3,7 @@
  * live run (limits, model) changes by facts of its own. Times are milliseconds, money is US dollars.
  */
 import { z } from "zod";
+import { commandEntrySchema } from "./spec/command-agent.ts";
 
 export const limitsSchema = z.strictObject({
   iterations: z.int().positive().optional(),
@@ -315,6 +316,8 @@ export const runSpecSchema = z.strictObject({
   agent: agentSpecSchema,
   mix: mixSpecSchema.optional(),
   review: reviewSpecSchema.optional(),
+  /** How those of its agents are called that are commands, by name. */
+  commands: z.record(z.string(), commandEntrySchema).optional(),
   /** By model, for turns whose cost nobody reports. */
   prices: z.record(z.string(), priceSpecSchema).optional(),
   fork: forkSpecSchema.optional(),

@@ -4,13 +4,25 @@
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 10;
 
+interface LineOptions {
+  maxBytes?: number;
+  /** Empty lines are given, too. */
+  keepEmpty?: boolean;
+  onTooLong?: (bytes: number) => void;
+}
+
 export interface Lines {
   take(chunk: Buffer): void;
+  /** What follows the last newline is a line, too. */
+  end(): void;
   /** Lines that were too long, since the start. */
   dropped(): number;
 }
 
-export function lines(onLine: (line: string) => void, maxBytes = MAX_LINE_BYTES): Lines {
+export function lines(
+  onLine: (line: string) => void,
+  { maxBytes = MAX_LINE_BYTES, keepEmpty = false, onTooLong }: LineOptions = {},
+): Lines {
   let parts: Buffer[] = [];
   let bytes = 0;
   let dropped = 0;
@@ -21,19 +33,27 @@ export function lines(onLine: (line: string) => void, maxBytes = MAX_LINE_BYTES)
     else parts = [];
   };
 
+  const flush = (): void => {
+    const [whole, length] = [parts, bytes];
+    parts = [];
+    bytes = 0;
+    if (length > maxBytes) {
+      dropped += 1;
+      onTooLong?.(length);
+    } else if (length > 0 || keepEmpty) onLine(Buffer.concat(whole).toString("utf8"));
+  };
+
   return {
     take(chunk) {
       let from = 0;
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
         add(chunk.subarray(from, at));
-        if (bytes > maxBytes) dropped += 1;
-        else if (bytes > 0) onLine(Buffer.concat(parts).toString("utf8"));
-        parts = [];
-        bytes = 0;
+        flush();
         from = at + 1;
       }
       add(chunk.subarray(from));
     },
+    end: () => bytes > 0 && flush(),
     dropped: () => dropped,
   };
 }

@@ -3,7 +3,7 @@
  * where the agent can take it up. The other run is only read.
  */
 import { isKnown } from "../agent-entry.ts";
-import { checkAgents } from "../compose.ts";
+import { checkAgents } from "./agents.ts";
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
 import { rosterOf } from "../loop/seats.ts";
@@ -51,7 +51,7 @@ export async function forkRun(fork: Fork): Promise<Forked> {
     throw new UsageError(`the check ${custom.name} belongs to the program that started the run`, {
       hint: "start a new run with that program",
     });
-  const foreign = rosterOf(spec).find(({ agent }) => !isKnown(agent));
+  const foreign = rosterOf(spec).find(({ agent }) => !isKnown(agent, Object.keys(spec.commands ?? {})));
   if (foreign !== undefined)
     throw new UsageError(`the agent ${foreign.agent} belongs to the program that started the run`, {
       hint: "start a new run with that program",

@@ -3,10 +3,11 @@ import { AGENT_NAMES, entryName, isKnown, readEntry, readModelOrEntry } from "..
 import type { Resolved } from "../config.ts";
 import { UsageError } from "../errors.ts";
 import type { AgentEntry, RunSpec } from "../spec.ts";
+import { nearest } from "./nearest.ts";
 import { SETTINGS, type SettingName } from "./settings.ts";
 
-interface Known {
-  /** Names of the agents that the program brings itself. */
+export interface KnownNames {
+  /** Names of the agents that a program brings itself, and of commands. */
   agents: readonly string[];
   /** Which of them works. */
   agent?: string | undefined;
@@ -14,7 +15,10 @@ interface Known {
 
 type Mix = Pick<RunSpec, "mix" | "review" | "prices"> & { own: AgentEntry };
 
-export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Partial<Resolved>, known: Known): Mix {
+export function toMix(
+  { settings: s, origins }: Pick<Resolved, "settings"> & Partial<Resolved>,
+  known: KnownNames,
+): Mix {
   const entry = (name: SettingName, text: string): AgentEntry => {
     const read = readEntry(text);
     if (read !== undefined && isKnown(read.agent, known.agents)) return read;
@@ -24,7 +28,11 @@ export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Par
   };
   const rotate = (s.rotate ?? []).map((text) => entry("rotate", text));
   if (rotate.length > 0) refuseOther(origins);
-  const own = rotate[0] ?? (known.agent === undefined ? ownEntry(s) : { agent: known.agent, ...modelIn(s) });
+  const own =
+    rotate[0] ??
+    (known.agent === undefined
+      ? ownEntry(s, { where: origins?.agent?.where, known })
+      : { agent: known.agent, ...modelIn(s) });
   const fallback = (s.fallback ?? []).map((text) => entry("fallback", text));
   const escalate = (s.escalate ?? []).map((text) => readModelOrEntry(text, { agent: own.agent, own: known.agents }));
   if (escalate.length > 0 && s["fallback-model"] !== undefined)
@@ -47,11 +55,33 @@ export function toMix({ settings: s, origins }: Pick<Resolved, "settings"> & Par
 const modelIn = ({ model }: Resolved["settings"]): Pick<AgentEntry, "model"> => (model === undefined ? {} : { model });
 
 /** `--agent claude:opus` and `--model opus` say the same. */
-function ownEntry(s: Resolved["settings"]): AgentEntry {
+function ownEntry(
+  s: Resolved["settings"],
+  { where, known }: { where: string | undefined; known: KnownNames },
+): AgentEntry {
   const { agent, model } = readEntry(s.agent) ?? { agent: s.agent };
+  if (!isKnown(agent, known.agents)) refuseUnknown(agent, { where, known });
   if (model !== undefined && s.model !== undefined && model !== s.model)
     throw new UsageError(`--agent ${s.agent} contradicts --model ${s.model}`, { hint: "say the model once" });
   return model === undefined ? { agent, ...modelIn(s) } : { agent, model };
+}
+
+function refuseUnknown(
+  agent: string,
+  { where = "agent", known }: { where: string | undefined; known: KnownNames },
+): never {
+  const label = /^(--|PAWL_)/.test(where) ? where : `agent in ${where}`;
+  const names = [...AGENT_NAMES, ...known.agents];
+  const meant = nearest(agent, names);
+  throw new UsageError(
+    `${label} must be one of: ${[...names, "acp:COMMAND"].join(", ")}, not ${JSON.stringify(agent)}`,
+    {
+      hint:
+        meant === undefined
+          ? "any other program: under `agents` in pawl.yaml (docs/agents.md)"
+          : `did you mean ${meant}?`,
+    },
+  );
 }
 
 function refuseOther(origins: Resolved["origins"] = {}): void {

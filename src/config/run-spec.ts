@@ -36,6 +36,8 @@ export interface RunAbout {
   protect?: ProtectSpec;
   /** What a program brings itself: names of its agents, and which of them works. */
   own?: { agents: readonly string[]; agent?: string | undefined };
+  /** Names of commands that may be agents. */
+  commands?: readonly string[];
   /** The text of the template, frozen. */
   template?: string;
   environment: RunSpec["environment"];
@@ -43,7 +45,10 @@ export interface RunAbout {
 
 export function toRunSpec(resolved: Pick<Resolved, "settings"> & Partial<Resolved>, about: RunAbout): RunSpec {
   const { settings: s } = resolved;
-  const { own, ...mix } = toMix(resolved, about.own ?? { agents: [] });
+  const { own, ...mix } = toMix(resolved, {
+    agents: [...(about.own?.agents ?? []), ...(about.commands ?? [])],
+    agent: about.own?.agent,
+  });
   const checks = toChecks(s);
   const criteria = joined([...criteriaIn(about.goal).map(criterionOf), ...s.criteria]);
   refuseUnknownChecks(

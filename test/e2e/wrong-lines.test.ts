@@ -33,7 +33,7 @@ const CASES: [line: string[], says: RegExp, hint: RegExp][] = [
   [["run", "x", "--check"], /--check needs a value/, /--check "npm test"$/],
   [["run", "x", "--check", "--max-cost", "5"], /--check needs a value, not --max-cost/, /--check …/],
   [["run", "x", "--model", "--json"], /--model needs a value, not --json/, /--model/],
-  [["run", "x", "--agent", "gpt"], /--agent must be one of: claude/, /who works/],
+  [["run", "x", "--agent", "gpt"], /--agent must be one of: claude/, /any other program: under `agents`/],
   [["run", "x", "--dangerously-skip-permissions"], /unknown option/, /leave it out.*--on-permission ask$/],
   [["run", "x", "--append-system-prompt", "y"], /unknown option/, /behind --: pawl run "goal" -- --append/],
   [["run", "x", "--last-activity-timeout", "5m"], /unknown option/, /--idle-timeout TIME$/],

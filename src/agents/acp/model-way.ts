@@ -13,6 +13,7 @@ import { brief } from "../outcome.ts";
 import { ledModels, type Led } from "./providers.ts";
 import { requestWatch, type TurnWay } from "./request-watch.ts";
 import type { Said } from "./refusal.ts";
+import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -65,9 +66,9 @@ export function refuseWithoutRelay(models: readonly Led[]): void {
     throw new UsageError(NO_RELAY.message, { hint: NO_RELAY.hint });
 }
 
-type Request = Pick<OpenRequest, "lane" | "sockets" | "environment">;
+type Request = Pick<OpenRequest, "sockets" | "environment">;
 
-export function modelWay({ lane, sockets, environment }: Request): ModelWay {
+export function modelWay({ sockets, environment }: Request): ModelWay {
   const models = ledModels(environment, { closed: sockets !== undefined });
   const watch = requestWatch();
   const passes: string[] = [];
@@ -77,7 +78,7 @@ export function modelWay({ lane, sockets, environment }: Request): ModelWay {
 
   async function openWay(led: Led, at: number): Promise<{ led: Led; gateway: Gateway; name: string; port: number }> {
     const { openGateway } = await import("../../platform/gateway.ts");
-    const name = `acp-${lane}-${at}`;
+    const name = socketName("acp");
     const gateway = await openGateway({
       upstream: led.upstream,
       paths: ["/"],

@@ -1,7 +1,8 @@
 /** Where an ACP agent's program is, and what else must be readable for it to run. Starts nothing. */
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, sep } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { programPath } from "../program-path.ts";
 import type { AcpOptions } from "./options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,13 +11,7 @@ const PACKAGES = `${sep}node_modules${sep}`;
 
 /** Absolute. Throws UsageError when there is no such program. */
 export function acpProgram({ command: [program] }: Pick<AcpOptions, "command">, env: Environment): string {
-  const places = program.includes("/")
-    ? [resolve(program)]
-    : (env["PATH"] ?? "")
-        .split(delimiter)
-        .filter(isAbsolute)
-        .map((folder) => join(folder, program));
-  const found = places.find(isExecutable);
+  const found = programPath(program, env);
   if (found !== undefined) return found;
   throw new UsageError(`the ACP agent's program ${JSON.stringify(program)} is not there, or is no program`, {
     hint: "install it, write its path in --agent 'acp:/path/to/agent --acp', or name it with --agent-bin",
@@ -25,17 +20,10 @@ export function acpProgram({ command: [program] }: Pick<AcpOptions, "command">, 
 
 /** Folders that must be readable for it to run; [] when there is no such program. */
 export function acpFolders({ command }: Pick<AcpOptions, "command">, env: Environment): string[] {
-  const words = command.slice(1).filter((word) => isAbsolute(word) && existsSync(word));
-  const programs = [programOrNone(command, env), ...words].filter((path) => path !== undefined);
+  const [program, ...args] = command;
+  const words = args.filter((word) => isAbsolute(word) && existsSync(word));
+  const programs = [programPath(program, env), ...words].filter((path) => path !== undefined);
   return [...new Set(programs.flatMap((path) => [folderOf(path), folderOf(realpathSync(path))]))];
-}
-
-function programOrNone(command: AcpOptions["command"], env: Environment): string | undefined {
-  try {
-    return acpProgram({ command }, env);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A script of a package needs the packages beside it. */
@@ -43,13 +31,4 @@ function folderOf(path: string): string {
   const at = path.indexOf(PACKAGES);
   if (at >= 0) return path.slice(0, at + PACKAGES.length - 1);
   return statSync(path).isDirectory() ? path : dirname(path);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -40,12 +40,15 @@ export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRe
     if (said !== undefined) onRefusal(said);
   }
 
-  const reader = lines((line) => {
-    const data = isStream ? /^data:\s*(\{.*)$/.exec(line)?.[1] : line;
-    if (data === undefined || !MARKS.test(data)) return;
-    const event = parsed(data);
-    if (event !== undefined) take(event);
-  }, MAX_EVENT_BYTES);
+  const reader = lines(
+    (line) => {
+      const data = isStream ? /^data:\s*(\{.*)$/.exec(line)?.[1] : line;
+      if (data === undefined || !MARKS.test(data)) return;
+      const event = parsed(data);
+      if (event !== undefined) take(event);
+    },
+    { maxBytes: MAX_EVENT_BYTES },
+  );
   const whole: Buffer[] = [];
   let bytes = 0;
 

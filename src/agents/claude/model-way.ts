@@ -8,6 +8,7 @@ import { transcriptGate } from "./gate.ts";
 import { keptLogin } from "./kept-login.ts";
 import { hasKey, modelRoute, withBearer, type Reached } from "./route.ts";
 import { claudeProgram } from "./sdk.ts";
+import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -27,15 +28,12 @@ const DIRECT: ModelWay = {
   close: () => Promise.resolve(),
 };
 
-export function modelWay(
-  { home, lane, sockets, confine, agent }: OpenRequest,
-  login: Record<string, string>,
-): ModelWay {
+export function modelWay({ home, sockets, confine, agent }: OpenRequest, login: Record<string, string>): ModelWay {
   const route = modelRoute(login);
   if (route.is === "direct") return DIRECT;
   const { to } = route;
   const gate = transcriptGate(configDirectory(home));
-  const name = `model-${lane}`;
+  const name = socketName("claude");
   const kept =
     confine === undefined || hasKey(login)
       ? undefined

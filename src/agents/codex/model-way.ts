@@ -12,6 +12,7 @@ import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
 import { refusalOf, type Said } from "./refusal.ts";
+import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -51,8 +52,8 @@ export interface ModelWay {
   close(): Promise<void>;
 }
 
-export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user: NodeJS.ProcessEnv): ModelWay {
-  const name = `codex-${lane}`;
+export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: NodeJS.ProcessEnv): ModelWay {
+  const name = socketName("codex");
   const port = randomInt(FIRST_PORT, LAST_PORT);
   let requests = 0;
   let asked: string | undefined;

@@ -1,8 +1,9 @@
 /** Where the Codex program is: named by the user, installed beside pawl, or found in the PATH. */
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { programPath } from "../program-path.ts";
 
 const PACKAGE = "@openai/codex";
 const NAME = process.platform === "win32" ? "codex.exe" : "codex";
@@ -19,14 +20,13 @@ type Named = Readonly<Record<string, unknown>>;
 
 /** undefined: there is none. The native one: the package's own start script costs 300 ms and a second process. */
 function codexProgram({ bin }: Named, env: Environment = process.env): string | undefined {
-  if (typeof bin === "string") return bin.includes("/") ? resolve(bin) : inPath(bin, env);
-  return ownProgram() ?? inPath(NAME, env);
+  return typeof bin === "string" ? programPath(bin, env) : (ownProgram() ?? programPath(NAME, env));
 }
 
 /** Throws UsageError when there is no program. Starts nothing. */
 export function codexAvailable({ bin }: Named, env: Environment): string {
   const program = codexProgram({ bin }, env);
-  if (program !== undefined && isExecutable(program)) return program;
+  if (program !== undefined) return program;
   if (typeof bin === "string") {
     throw new UsageError(`--agent-bin ${bin} is not a program`, { hint: "the path of the codex executable" });
   }
@@ -57,18 +57,4 @@ function ownProgram(): string | undefined {
     }
   }
   return undefined;
-}
-
-function inPath(name: string, env: Environment): string | undefined {
-  const places = (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
-  return places.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

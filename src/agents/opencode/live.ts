@@ -49,6 +49,7 @@ export function live({ client, process }: Parts): Live {
     connected.reject(new Error(whole));
     stopped.abort();
   };
+  const late = (why: string): void => void setTimeout(() => over(why), BROKEN_GRACE_MS).unref();
   void process?.exited.then((how) => {
     exited = true;
     setTimeout(() => over(`opencode ended (${how})`), EXIT_DRAIN_MS).unref();
@@ -69,13 +70,11 @@ export function live({ client, process }: Parts): Live {
       if (typeof type === "string" && isObject(properties)) inbox.put({ is: "event", type, properties });
       await inbox.room();
     }
-    over(`the stream of opencode's events ended${failure}`);
+    late(`the stream of opencode's events ended${failure}`);
   }
-  read().catch((error: unknown) => over(String(error)));
+  read().catch((error: unknown) => late(String(error)));
 
-  const broken = (error: unknown): void => {
-    setTimeout(() => over(`the connection to opencode broke: ${String(error)}`), BROKEN_GRACE_MS).unref();
-  };
+  const broken = (error: unknown): void => late(`the connection to opencode broke: ${String(error)}`);
 
   return {
     client,

@@ -16,6 +16,7 @@ import { textAt } from "./json.ts";
 import type { Environment, Login } from "./login.ts";
 import { refusalOf, type Said } from "./refusal.ts";
 import { noteSpent, usageReader, type Spent } from "./spent.ts";
+import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const FIRST_REFUSAL = 400;
@@ -77,10 +78,7 @@ interface Turn extends Counting {
   said: Said | undefined;
 }
 
-export function modelWay(
-  { home, lane, sockets }: Pick<OpenRequest, "home" | "lane" | "sockets">,
-  { logins, user }: About,
-): ModelWay {
+export function modelWay({ home, sockets }: Pick<OpenRequest, "home" | "sockets">, { logins, user }: About): ModelWay {
   const ways = new Map<string, Way>();
   const ports = new Set<number>();
   const turns = new Map<string, Turn>();
@@ -149,7 +147,7 @@ export function modelWay(
     if (known !== undefined) return known;
     const login = logins.find((one) => one.provider === provider);
     if (login === undefined) throw new UsageError(`opencode has no login for ${provider}`);
-    const name = `opencode-${lane}-${provider}`;
+    const name = socketName("opencode");
     const way = { name, gateway: open(login, name), port: freshPort(ports) };
     way.gateway.catch(() => undefined);
     ways.set(provider, way);

@@ -1,8 +1,9 @@
 /** Where the opencode program is: named by the user, installed beside pawl, or found in the PATH. */
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { programPath } from "../program-path.ts";
 
 const PACKAGE = "opencode-ai";
 const NAME = "opencode";
@@ -14,14 +15,13 @@ type Named = Readonly<Record<string, unknown>>;
 
 /** undefined: there is none. The native one: the package's own is only a link to it, made by an install script. */
 function programOf({ bin }: Named, env: Environment): string | undefined {
-  if (typeof bin === "string") return bin.includes("/") ? resolve(bin) : inPath(bin, env);
-  return ownProgram() ?? inPath(NAME, env);
+  return typeof bin === "string" ? programPath(bin, env) : (ownProgram() ?? programPath(NAME, env));
 }
 
 /** Throws UsageError when there is no program. Starts nothing. */
 export function opencodeAvailable({ bin }: Named, env: Environment): string {
   const program = programOf({ bin }, env);
-  if (program !== undefined && isExecutable(program)) return program;
+  if (program !== undefined) return program;
   if (typeof bin === "string") {
     throw new UsageError(`--agent-bin ${bin} is not a program`, { hint: "the path of the opencode executable" });
   }
@@ -49,18 +49,4 @@ function ownProgram(): string | undefined {
     }
   }
   return undefined;
-}
-
-function inPath(name: string, env: Environment): string | undefined {
-  const places = (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
-  return places.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

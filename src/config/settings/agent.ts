@@ -1,23 +1,22 @@
 /** Who works, with what, and what happens when it needs a person. */
 import { z } from "zod";
-import { AGENT_NAMES, isKnown, readEntry } from "../../agent-entry.ts";
+import { readEntry } from "../../agent-entry.ts";
 import { count, duration } from "../units.ts";
+import { agentTable } from "./agents.ts";
 import { choice, hook, lines, names, of, text, yes, type Setting } from "./kinds.ts";
 
-/** By name, or `NAME:MODEL`; an ACP agent by its command. */
-const agent = text.refine(
-  (given) => isKnown(readEntry(given)?.agent ?? ""),
-  `must be one of: ${AGENT_NAMES.join(", ")}, acp:COMMAND`,
-);
+/** By name, or `NAME:MODEL`; an ACP agent by its command. Which there are depends on `agents`. */
+const agent = text.refine((given) => readEntry(given) !== undefined, "must be AGENT, AGENT:MODEL or acp:COMMAND");
 
 export const AGENT_SETTINGS = {
   agent: of({
     schema: agent,
     argument: "NAME",
-    words: AGENT_NAMES,
     group: "agent",
-    about: "who works: claude, codex, opencode, any ACP agent as acp:COMMAND; NAME:MODEL names its model too",
+    about:
+      "who works: claude, codex, opencode, acp:COMMAND, or any of `pawl doctor --agents`; NAME:MODEL names its model",
   }),
+  agents: of({ schema: agentTable, flag: null, group: "agent", about: "agents of your own, by name (docs/agents.md)" }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),
   "fallback-model": of({
     schema: text,

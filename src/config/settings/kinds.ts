@@ -103,8 +103,6 @@ export interface Setting {
   argument?: string;
   /** Given several times on the command line. */
   repeated?: true;
-  /** Offered by completion, where the schema knows no fixed set. */
-  words?: readonly string[];
   /** What the bare flag means, where its argument may be left out. */
   bare?: string;
   /** The flag, where it is not the setting's own name; null for none. */

@@ -1,6 +1,6 @@
 /** Several agents in one run, the review of their changes, and prices of models that nobody knows. */
 import { z } from "zod";
-import { AGENT_NAMES, readEntry } from "../../agent-entry.ts";
+import { readEntry } from "../../agent-entry.ts";
 import { duration } from "../units.ts";
 import { listOf, of, text, yes, type Setting } from "./kinds.ts";
 
@@ -45,7 +45,6 @@ export const MIX_SETTINGS = {
   "review-agent": of({
     schema: entry,
     argument: "AGENT",
-    words: AGENT_NAMES,
     group: "mix",
     about: "who reviews: AGENT[:MODEL]; the run's own agent otherwise",
   }),

@@ -5,9 +5,9 @@ import { claudeAvailable, claudeProgram } from "../../agents/claude/sdk.ts";
 import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
-import { runProcess } from "../../platform/process.ts";
 import { clockFinding } from "./doctor-clock.ts";
 import { fenceFinding } from "./doctor-fence.ts";
+import { versionOf } from "./doctor-version.ts";
 import { newerFinding } from "./doctor-newer.ts";
 import { projectFindings } from "./doctor-project.ts";
 import { counted } from "./format.ts";
@@ -30,8 +30,6 @@ type Examine = (env: Environment, looking: Looking) => Promise<Finding[]>;
 
 const MIN_NODE = [22, 18] as const;
 const MIN_GIT = [2, 36] as const;
-const VERSION_TIMEOUT_MS = 10_000;
-const MAX_VERSION_BYTES = 4_096;
 const PRIVATE_MODE = 0o700;
 const MIB = 1024 ** 2;
 const LOW_DISK_MIB = 1_024;
@@ -151,23 +149,4 @@ async function journal(env: Environment): Promise<Finding[]> {
   } finally {
     state.close();
   }
-}
-
-/** The first line it prints; undefined when it cannot be started or fails. */
-async function versionOf(
-  command: string,
-  { args, env }: { args: readonly string[]; env: Environment },
-): Promise<string | undefined> {
-  let said = "";
-  const { exitCode } = await runProcess({
-    command,
-    args,
-    cwd: process.cwd(),
-    env: { PATH: env["PATH"] ?? "" },
-    timeoutMs: VERSION_TIMEOUT_MS,
-    onOutput: (chunk) => {
-      said = (said + Buffer.from(chunk).toString()).slice(0, MAX_VERSION_BYTES);
-    },
-  });
-  return exitCode === 0 ? (said.split("\n")[0] ?? "").trim() : undefined;
 }

@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 import { z } from "zod";
 import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import { agentNames } from "../../compose/command-agent.ts";
 import { sayDuration } from "../../config/units.ts";
 import { UsageError } from "../../errors.ts";
 
@@ -112,8 +113,9 @@ function sayBytes(bytes: number): string {
 
 /** The words a flag takes, where they are fixed; else none. */
 export function choicesOf(flag: string): string[] {
+  if (flag === "agent" || flag === "review-agent") return agentNames();
   const name = SETTING_NAMES.find((one) => flagOf(one) === flag);
   const setting: Setting | undefined = name === undefined ? undefined : SETTINGS[name];
   if (setting?.schema instanceof z.ZodEnum) return setting.schema.options.map(String);
-  return [...(setting?.words ?? [])];
+  return [];
 }

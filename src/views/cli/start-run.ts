@@ -4,7 +4,9 @@
  */
 import { statfsSync, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { checkAgents, warmAgent, type Environment, type State } from "../../compose.ts";
+import type { Environment, State } from "../../compose.ts";
+import { checkAgents, warmAgent } from "../../compose/agents.ts";
+import { commandNames, withCommands } from "../../compose/command-agent.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../compose/fence.ts";
 import { freezeEnvironment, thawEnvironment } from "../../compose/environment.ts";
 import { readTemplate, refuseMemoFiles, refuseTemplates } from "../../compose/templates.ts";
@@ -98,13 +100,15 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
     ...(own === undefined ? {} : { own }),
+    commands: commandNames(settings.agents),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
       redact: makeRedact({ environment: env }),
     }),
   });
-  const spec = own === undefined ? planned : withOwn(planned, own);
+  const named = await withCommands(planned, { table: settings.agents, own: own?.agents ?? [] });
+  const spec = own === undefined ? named : withOwn(named, own);
   refuseWithoutRelay(spec.fence);
   refuseTemplates({ spec, base });
   refuseMemoFiles(spec);
@@ -217,12 +221,12 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 }
 
 /** The journal masks secrets, so a command with one in it could not be run again. */
-function refuseSecrets({ checks, hooks, agent }: RunSpec, redact: Redact): void {
+function refuseSecrets({ checks, hooks, agent, commands }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
   const check = checks.find(masked);
   const hook = hooks.find(({ command }) => masked(command));
-  if (check === undefined && hook === undefined && !masked(agent.options)) return;
+  if (check === undefined && hook === undefined && !masked([agent.options, commands])) return;
   const where = check !== undefined ? "a check holds" : "a hook's command holds";
   throw new UsageError(
     `${check === undefined && hook === undefined ? "the agent's options hold" : where} a secret, which pawl never writes down`,

@@ -11,7 +11,7 @@ import { begin, planRun } from "../cli/start-run.ts";
 import type { Flags } from "../cli/setting-options.ts";
 import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";
-import { toFlags, type RunSettings } from "./settings.ts";
+import { toFlags, type CommandSettings, type RunSettings } from "./settings.ts";
 
 /** `"npm test"`, `"tests=npm test"`, or as an entry of `checks` in pawl.yaml: `{ requires: … }`, `{ judge: … }`, … */
 export type CheckSetting = CheckGiven;
@@ -24,6 +24,8 @@ export interface RunOptions extends RunSettings, DriveParts {
   agent?: string | Agent;
   /** Further agents of your own, to be named in `fallback`, `rotate`, `escalate` and `reviewAgent`. */
   agents?: readonly Agent[];
+  /** Programs that may work as agents, as under `agents` in pawl.yaml, to be named in the same places. */
+  commands?: CommandSettings;
   checks?: readonly (CheckSetting | OwnCheck)[];
   /** True: in a worktree of its own, called after the run; a text: called that. */
   worktree?: string | true;
@@ -40,6 +42,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
     cwd = process.cwd(),
     agent,
     agents = [],
+    commands,
     checks = [],
     worktree,
     config = false,
@@ -59,6 +62,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
     ...toFlags(settings),
     ...(checks.length === 0 ? {} : { checks: checks.map(settingOf) }),
     ...(typeof agent === "string" ? { agent } : {}),
+    ...(commands === undefined ? {} : { agents: commands }),
   };
   const planned = await planRun({
     goal,

@@ -12,8 +12,11 @@ type Given<S extends z.ZodType> = unknown extends z.input<S> ? z.output<S> : z.i
 
 /** `maxCost: 5`, `maxTime: "2h"`, `untilGreen: true`: every setting but those that have a form of their own here. */
 export type RunSettings = {
-  [N in Exclude<SettingName, "agent" | "checks"> as Camel<N>]?: Given<(typeof SETTINGS)[N]["schema"]>;
+  [N in Exclude<SettingName, "agent" | "agents" | "checks"> as Camel<N>]?: Given<(typeof SETTINGS)[N]["schema"]>;
 };
+
+/** By name, as under `agents` in pawl.yaml: how a program is called that works as an agent. */
+export type CommandSettings = Given<(typeof SETTINGS)["agents"]["schema"]>;
 
 const camel = (name: string): string => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const BY_CAMEL: ReadonlyMap<string, SettingName> = new Map(SETTING_NAMES.map((name) => [camel(name), name]));

@@ -1,4 +1,5 @@
 /** From the words of `pawl check` to the specification of what would judge a run that began here now. Changes nothing. */
+import { commandNames, withCommands } from "../../../compose/command-agent.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../../compose/fence.ts";
 import { freezeEnvironment } from "../../../compose/environment.ts";
 import { protectFor } from "../../../compose/protect.ts";
@@ -48,7 +49,7 @@ export async function planCheck({ names, flags, env, cwd }: Asked): Promise<Plan
   const resolved = resolveSettings({ flags, env, repository, userDir: configDir(env) });
   const facts = await inspectRepository(cwd, { environment: env });
   const { settings } = resolved;
-  const planned = toRunSpec(resolved, {
+  const unnamed = toRunSpec(resolved, {
     // It is given a name when it begins.
     run: "apart",
     goal: GOAL,
@@ -58,12 +59,14 @@ export async function planCheck({ names, flags, env, cwd }: Asked): Promise<Plan
     fence: await fenceKind(settings.fence),
     hosts: fenceHosts(settings.network, settings["allow-host"]),
     protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
+    commands: commandNames(settings.agents),
     environment: freezeEnvironment(env, {
       add: settings.env,
       home: settings.home,
       redact: makeRedact({ environment: env }),
     }),
   });
+  const planned = await withCommands(unnamed, { table: settings.agents, own: [] });
   refuseWithoutRelay(planned.fence);
   refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));

@@ -13,6 +13,7 @@ interface Options {
   json?: true;
   offline?: true;
   fence?: string | true;
+  agents?: string | true;
 }
 
 export function configure(command: Command, exit: (code: number) => void): void {
@@ -20,8 +21,13 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("--json", "one object on stdout")
     .option("--offline", "do not ask npm for a newer pawl; without a terminal and in CI it is not asked")
     .option("--fence [kind]", "open the fence and try to get out of it, with canaries only")
+    .option("--agents [form]", "all agents: installed, logged in, what each cannot do; as `markdown` for documents")
     .addHelpText("after", EXAMPLES)
-    .action(async ({ json, offline, fence }: Options) => {
+    .action(async ({ json, offline, fence, agents }: Options) => {
+      if (agents !== undefined) {
+        const { tellAgents } = await import("../doctor-agents.ts");
+        return exit(await tellAgents(agents, { json: json === true, env: process.env }));
+      }
       if (fence !== undefined) {
         const { tryFenceHere } = await import("../doctor-fence.ts");
         return exit(await tryFenceHere(fence === true ? "auto" : fence, { json: json === true }));
@@ -59,5 +65,6 @@ with --fence 5 when there is no fence or it does not hold.
 Examples:
   pawl doctor
   pawl doctor --fence
+  pawl doctor --agents
   pawl doctor --json | jq '.findings[] | select(.is != "ok")'
 `;

@@ -1,0 +1,120 @@
+/** The command agent keeps the agent's contract with real programs, each by its preset, on the stand-in model. */
+import { dirname, join } from "node:path";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll } from "vitest";
+import { agentContract } from "../../test/contracts/agent.ts";
+import type { Behaviour } from "../../test/contracts/agent-play.ts";
+import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import type { ScriptedModel } from "../../test/support/claude.ts";
+import { tempDir } from "../../test/support/temp.ts";
+import { commandEntrySchema, type CommandEntry } from "../spec/command-agent.ts";
+import type { Step } from "../standin/script.ts";
+import { command } from "./command.ts";
+import { commandGaps } from "./command/gaps.ts";
+import { presetEntry } from "./command/preset-entry.ts";
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({ apiKey: "key" });
+});
+afterAll(() => model.standin.close());
+
+const require = createRequire(import.meta.url);
+const platform = `${process.platform}-${process.arch}`;
+const folderOf = (name: string): string => dirname(require.resolve(`${name}/package.json`));
+
+interface Program {
+  preset: string;
+  /** The program itself. */
+  bin: () => string;
+  shell: (command: string) => Step;
+  write: (path: string, content: string) => Step;
+  writeTool: string;
+  models: { first: string; second: string };
+  login: (url: string) => Record<string, string>;
+  /** It asks the model to go on with an answer that broke off after its last block: another final text, no lie. */
+  goesOn?: true;
+}
+
+function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
+  switch (behaviour.is) {
+    case "answer":
+      return [{ text: behaviour.text }];
+    case "write":
+      return [write(behaviour.path, behaviour.content), { text: behaviour.text }];
+    case "work":
+      return [shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+    case "hang":
+      return [{ hang: true }];
+    case "crash":
+      return [shell("kill -9 $PPID"), { text: "survived" }];
+    case "limit":
+      return [{ status: 429, retryAfterS: 3600 }];
+    default:
+      throw new Error(`a command cannot ${behaviour.is}`);
+  }
+}
+
+const PROGRAMS: Program[] = [
+  {
+    preset: "claude-p",
+    bin: () => join(folderOf(`@anthropic-ai/claude-agent-sdk-${platform}`), "claude"),
+    shell: (line) => ({ tools: [{ name: "Bash", input: { command: line } }] }),
+    write: (path, content) => ({ tools: [{ name: "Write", input: { file_path: path, content } }] }),
+    writeTool: "Write",
+    models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
+    goesOn: true,
+    login: (url) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url }),
+  },
+  {
+    preset: "codex-exec",
+    bin: () => join(folderOf(`@openai/codex-${platform}`), "vendor", "x86_64-unknown-linux-musl", "bin", "codex"),
+    shell: (line) => ({ tools: [{ name: "exec_command", input: { cmd: line } }] }),
+    write: (path, content) => ({
+      tools: [{ name: "exec_command", input: { cmd: `printf %s '${content}' > ${path}` } }],
+    }),
+    writeTool: "command_execution",
+    models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+    login: (url) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` }),
+  },
+  {
+    preset: "qwen",
+    bin: () => "qwen",
+    shell: (line) => ({ tools: [{ name: "run_shell_command", input: { command: line, is_background: false } }] }),
+    write: (path, content) => ({
+      tools: [
+        { name: "run_shell_command", input: { command: `printf %s '${content}' > ${path}`, is_background: false } },
+      ],
+    }),
+    writeTool: "run_shell_command",
+    models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
+    login: (url) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` }),
+  },
+];
+/** The quickest of them; others by name, for whoever has the time: PAWL_TEST_COMMANDS=claude-p,qwen. */
+const CHOSEN = (process.env["PAWL_TEST_COMMANDS"] ?? "codex-exec").split(",");
+
+/** As `--agent-bin` would. */
+function entryOf({ preset, bin }: Program): CommandEntry {
+  const [, ...words] = presetEntry(preset).command;
+  return commandEntrySchema.parse({ ...presetEntry(preset), command: [bin(), ...words] });
+}
+
+for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) {
+  const entry = entryOf(program);
+  const at = (url: string) => command({ name: program.preset, entry, userEnvironment: program.login(url) });
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
+  agentContract(`command (${program.preset})`, commandGaps(entry), () => ({
+    agent: at(model.standin.url),
+    prompt: (behaviour) => promptFor(stepsFor(behaviour, program)),
+    environment,
+    remembered: () => model.seen.at(-1)?.prompts ?? [],
+    heard: () => model.seen.at(-1)?.words ?? "",
+    lastModel: () => model.seen.at(-1)?.model,
+    models: program.models,
+    requests: () => model.seen.length,
+    writeTool: program.writeTool,
+    shell: (line, text) => promptFor([program.shell(line), { text }]),
+    ...(program.goesOn === true ? {} : { model: { url: model.standin.url, agentAt: at } }),
+  }));
+}
