@@ -12,7 +12,7 @@ import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { ledModels, type Led } from "./providers.ts";
 import { requestWatch, type TurnWay } from "./request-watch.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;

@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal, type RefusalKind } from "../outcome.ts";
 import { isObject, textAt, type Json } from "./json.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 
 /** How the request that started the turn was answered. */
 export type Answered =

@@ -1,10 +1,9 @@
 /** Where an ACP agent's program is, and what else must be readable for it to run. Starts nothing. */
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { isExecutable, type Environment } from "../programs.ts";
 import type { AcpOptions } from "./options.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const PACKAGES = `${sep}node_modules${sep}`;
 
@@ -16,7 +15,7 @@ export function acpProgram({ command: [program] }: Pick<AcpOptions, "command">, 
         .split(delimiter)
         .filter(isAbsolute)
         .map((folder) => join(folder, program));
-  const found = places.find(isExecutable);
+  const found = places.find(isProgram);
   if (found !== undefined) return found;
   throw new UsageError(`the ACP agent's program ${JSON.stringify(program)} is not there, or is no program`, {
     hint: "install it, write its path in --agent 'acp:/path/to/agent --acp', or name it with --agent-bin",
@@ -45,11 +44,4 @@ function folderOf(path: string): string {
   return statSync(path).isDirectory() ? path : dirname(path);
 }
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
+const isProgram = (path: string): boolean => isExecutable(path) && statSync(path).isFile();

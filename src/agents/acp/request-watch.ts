@@ -2,7 +2,8 @@
 import type { HeldRequest, RequestWatcher } from "../../platform/gateway.ts";
 import { listAt, objectAt, parsed, textAt } from "./json.ts";
 import { NO_TOKENS, type Meter, type Tokens } from "./meter.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 import { usageStream } from "./usage-stream.ts";
 
 const FIRST_REFUSAL = 400;

@@ -4,6 +4,7 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { interrupted, maxTurns } from "../ending.ts";
 import { outcomeOfRefusal } from "../outcome.ts";
 import { countAt, listAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 import type { Asks } from "./ask.ts";
@@ -13,9 +14,9 @@ import type { ModelWay } from "./model-way.ts";
 import { outcomeOf, type Answered } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import type { TurnRecord } from "./record.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { currentModel } from "./session-config.ts";
-import type { Waiting } from "./waiting.ts";
+import type { Waiting } from "../waiting.ts";
 
 /** How long an interrupted turn may take to end before its process is killed. */
 const INTERRUPT_GRACE_MS = 5_000;
@@ -48,8 +49,6 @@ export interface Watched {
   /** The final text is the answer, as JSON. */
   answers: boolean;
 }
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message });
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
@@ -153,7 +152,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { is: "died", why: wake.why }, stopping);
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -168,12 +167,6 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     }
   }
 }
-
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of ${limit} model requests in one turn`,
-});
 
 const refused = ({ kind, status, resetAt }: Said): TurnOutcome =>
   outcomeOfRefusal({ kind, status, resetAt, text: `the model says no${status === null ? "" : ` (${status})`}` });

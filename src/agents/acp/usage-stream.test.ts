@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Tokens } from "./meter.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { usageStream } from "./usage-stream.ts";
 
 interface Heard {

@@ -5,7 +5,8 @@
 import { lines } from "../lines.ts";
 import { countAt, isObject, objectAt, parsed, textAt, type Json } from "./json.ts";
 import { NO_TOKENS, type Tokens } from "./meter.ts";
-import { laterRefusal, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { laterRefusal } from "./refusal.ts";
 
 /** Of one event; the last one of a response may hold all of it. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;

@@ -1,9 +1,9 @@
 /** The Agent SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
-import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join, resolve } from "node:path";
 import type * as SdkModule from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
+import { isExecutable } from "../programs.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
@@ -64,13 +64,4 @@ function ownPrograms(): string[] {
       return [];
     }
   });
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,8 +4,9 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { interrupted } from "../ending.ts";
 import { brief } from "../outcome.ts";
-import type { Asks } from "./ask.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -24,7 +25,7 @@ const MAX_OWN_RETRY_WAIT_MS = 20_000;
 interface Watched {
   uuid: string;
   live: Live;
-  asks: Asks;
+  waiting: Waiting;
   reader: TurnReader;
   meter: Meter;
   limits: TurnLimits;
@@ -46,17 +47,17 @@ interface Deadlines {
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, live, asks } = watched;
-  asks.begin(uuid, () => live.nudge());
+  const { uuid, live, waiting } = watched;
+  waiting.begin(uuid, () => live.nudge());
   try {
     return yield* watchLive(watched);
   } finally {
-    asks.end();
+    waiting.end();
   }
 }
 
 async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { live, asks, reader, meter, limits, signal } = watched;
+  const { live, waiting, reader, meter, limits, signal } = watched;
   const { view } = reader;
   const startedAt = performance.now();
   let stopping: TurnOutcome | undefined;
@@ -92,10 +93,10 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
   };
 
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
-    const timed = stopping === undefined && !asks.isWaiting();
-    const waited = asks.waited();
+    const timed = stopping === undefined && !waiting.isWaiting();
+    const waited = waiting.waited();
     due.turn = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
     due.idle = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await live.next({
@@ -128,7 +129,7 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
         yield end();
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();

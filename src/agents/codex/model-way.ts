@@ -11,7 +11,8 @@ import { relayWords } from "../../platform/fence/relay.ts";
 import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;

@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
-import { brief } from "../outcome.ts";
+import { failed, hiddenIn, interrupted, maxTurns } from "../ending.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
@@ -27,6 +28,7 @@ export interface Watched {
   /** Parameters of the request that starts the turn. */
   start: Json;
   live: Live;
+  waiting: Waiting;
   asks: Asks;
   reader: TurnReader;
   meter: Meter;
@@ -45,9 +47,9 @@ export const textInput = (text: string): Json[] => [{ type: "text", text, text_e
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, live, asks, way, maxRequests } = watched;
+  const { uuid, live, waiting, way, maxRequests } = watched;
   let atLimit = false;
-  asks.begin(uuid, () => live.nudge());
+  waiting.begin(uuid, () => live.nudge());
   way.begin({
     limit: maxRequests,
     onLimit() {
@@ -59,13 +61,13 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   try {
     return yield* watchLive(watched, () => atLimit);
   } finally {
-    asks.end();
+    waiting.end();
     live.unlisten();
   }
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { thread, live, asks, reader, limits, signal } = watched;
+  const { thread, live, waiting, reader, limits, signal } = watched;
   const { view } = reader;
   const startedAt = performance.now();
   let lastSeenAt = startedAt;
@@ -84,16 +86,16 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
     interrupt();
     // A question that waits would hold the turn.
-    asks.end();
+    waiting.end();
   };
 
   live.ask("turn/start", watched.start);
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
     // Waiting for a person is neither work nor silence.
-    const timed = stopping === undefined && !asks.isWaiting();
-    const waited = asks.waited();
+    const timed = stopping === undefined && !waiting.isWaiting();
+    const waited = waiting.waited();
     const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
     const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await live.next({
@@ -127,7 +129,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { stopping, died: wake.why });
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -189,7 +191,7 @@ async function* end(
   yield { type: "usage", usage };
   yield {
     type: "turn-end",
-    outcome: withoutPass(outcome, way),
+    outcome: hiddenIn(outcome, (text) => way.hide(text)),
     usage,
     finalText: view.finalText,
     call: view.call,
@@ -218,25 +220,3 @@ function answerIn(text: string): { value: unknown } | undefined {
     return undefined;
   }
 }
-
-function withoutPass(outcome: TurnOutcome, way: ModelWay): TurnOutcome {
-  switch (outcome.is) {
-    case "failed":
-    case "limited":
-      return { ...outcome, message: way.hide(outcome.message) };
-    case "cut":
-      return { ...outcome, reason: way.hide(outcome.reason) };
-    case "done":
-    case "interrupted":
-    case "timeout":
-      return outcome;
-  }
-}
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of model requests in one turn: ${limit}`,
-});

@@ -3,9 +3,11 @@
  * to be killed, the next turn starts another on the same conversation.
  */
 import { UsageError } from "../../errors.ts";
-import type { TurnOutcome, Usage } from "../../events.ts";
-import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+
+import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
+import { cannotBegin, emptyEnd, failed, interrupted, unlessAborted, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
+import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
 import { launch, type Launched } from "./launch.ts";
 import type { Environment, Login } from "./login.ts";
@@ -15,7 +17,7 @@ import { answerOptions, opencodeOptions, type OpencodeOptions } from "./options.
 import { MARK, turnReader, type TurnReader } from "./reader.ts";
 import { attachedClient } from "./sdk.ts";
 import type { Servers } from "./server.ts";
-import { failed, watch } from "./turn.ts";
+import { watch } from "./turn.ts";
 
 interface Setup {
   logins: readonly Login[];
@@ -26,16 +28,6 @@ interface Setup {
 /** Of a turn whose session is closed. */
 const ABORT_LIMIT_MS = 1_000;
 
-const NO_USAGE: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
 export const NO_LOGIN = "opencode has no login: no key in the environment and none that `opencode auth login` stored";
 
 interface Running {
@@ -50,7 +42,8 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
   /** Of a server that runs already. */
   const url = typeof server === "string" ? server : undefined;
   const attached = url !== undefined;
-  const asks = newAsks(request.agent.ask);
+  const waiting = waitingForPeople();
+  const asks = newAsks({ policy: request.agent.ask, waiting });
   const seat = attached || logins.length === 0 ? undefined : servers.join(request);
   const way = seat?.way;
   const told = new Set<string>();
@@ -90,20 +83,14 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
     if (current !== undefined && !isFit(current)) leaveServer();
     if (current !== undefined) return current;
     starting ??= start();
-    const aborted = Promise.withResolvers<undefined>();
-    const onAbort = (): void => aborted.resolve(undefined);
-    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const first = await Promise.race([starting, aborted.promise]);
+      current = await unlessAborted(starting, signal);
       // What was begun is there for the next turn.
-      if (first !== undefined) starting = undefined;
-      current = first;
-      return first;
+      if (current !== undefined) starting = undefined;
+      return current;
     } catch (error) {
       starting = undefined;
       throw error;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -129,14 +116,13 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const not = cannotBegin({ signal, closed, running: running !== undefined });
+    if (not !== undefined) return yield emptyEnd(not);
     if (seat === undefined && !attached) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
     let fit = false;
     try {
       const launched = await ready(signal);
-      if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+      if (launched === undefined) return yield emptyEnd(interrupted(signal));
       const { live, session: opencode, notice } = launched;
       if (notice !== undefined && !told.has(notice)) {
         told.add(notice);
@@ -159,6 +145,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
           uuid,
           session: opencode,
           live,
+          waiting,
           asks,
           reader,
           meter: spent,
@@ -171,10 +158,9 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
         },
         () => live.prompt(promptOf(opencode, uuid, prompt), "prompt"),
       );
-      fit = yield* withNotices(events, () => [
-        ...(way?.takeNotices() ?? []),
-        ...live.limits().map((met) => `the fence: ${met}`),
-      ]);
+      fit = yield* withNotices(events, {
+        notices: () => [...(way?.takeNotices() ?? []), ...live.limits().map((met) => `the fence: ${met}`)],
+      });
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -210,7 +196,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       // It goes with a prompt: a turn that runs keeps its own.
       return Promise.resolve(current === undefined || running !== undefined ? "next-turn" : "now");
     },
-    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
+    reply: (question, reply) => Promise.resolve(waiting.reply(question, reply)),
     async close() {
       closed = true;
       // The server may be others', too.
@@ -225,34 +211,4 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
 async function abortOn({ live, session }: Launched): Promise<void> {
   const signal = AbortSignal.timeout(ABORT_LIMIT_MS);
   await live.client.session.abort({ sessionID: session }, { signal }).catch(() => undefined);
-}
-
-/** What is known of the connection and the limits is told before the turn ends. */
-async function* withNotices(
-  events: AsyncGenerator<AgentEvent, boolean>,
-  takeNotices: () => string[],
-): AsyncGenerator<AgentEvent, boolean> {
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
-      yield next.value;
-    }
-  } finally {
-    await events.return(false);
-  }
-}
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
-  };
 }

@@ -4,7 +4,8 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
-import { brief } from "../outcome.ts";
+import { failed, interrupted, maxTurns } from "../ending.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
@@ -27,6 +28,7 @@ export interface Watched {
   /** opencode's own name of the session. */
   session: string;
   live: Live;
+  waiting: Waiting;
   asks: Asks;
   reader: TurnReader;
   meter: Meter;
@@ -43,9 +45,9 @@ export interface Watched {
 
 /** `send`: the prompt. Returns whether the server is still fit for another turn. */
 export async function* watch(watched: Watched, send: () => void): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, session, asks, live, meter, way, maxRequests, pending } = watched;
+  const { uuid, session, waiting, live, meter, way, maxRequests, pending } = watched;
   let atLimit = false;
-  asks.begin(uuid, () => live.nudge());
+  waiting.begin(uuid, () => live.nudge());
   way?.begin(session, {
     limit: maxRequests,
     onLimit() {
@@ -61,13 +63,13 @@ export async function* watch(watched: Watched, send: () => void): AsyncGenerator
   try {
     return yield* watchLive(watched, () => atLimit);
   } finally {
-    asks.end();
+    waiting.end();
     live.unlisten();
   }
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { session, live, asks, reader, limits, signal, pending, way } = watched;
+  const { session, live, waiting, asks, reader, limits, signal, pending, way } = watched;
   const { view } = reader;
   const startedAt = performance.now();
   let lastSeenAt = startedAt;
@@ -83,11 +85,11 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
     abort();
     // A question that waits would hold the turn.
-    asks.end();
+    waiting.end();
   };
 
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
     if (pending.count === 0) {
       if (view.idle) {
@@ -97,8 +99,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
     }
     // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
-    const timed = stopping === undefined && pending.count > 0 && !asks.isWaiting();
-    const waited = asks.waited();
+    const timed = stopping === undefined && pending.count > 0 && !waiting.isWaiting();
+    const waited = waiting.waited();
     const retryUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
     const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
     const idleDue = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
@@ -140,7 +142,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { stopping, died: wake.why });
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -183,11 +185,3 @@ function* end(
     contextTokens: view.contextTokens,
   } satisfies TurnEnd;
 }
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of model requests in one turn: ${limit}`,
-});
