@@ -30,8 +30,18 @@ const ABORT_LIMIT_MS = 1_000;
 
 export const NO_LOGIN = "opencode has no login: no key in the environment and none that `opencode auth login` stored";
 
+interface Said {
+  sessionID: string;
+  mark: string;
+  text: string;
+  /** The model that is to answer; undefined: opencode's own choice. */
+  by: string | undefined;
+}
+
 interface Running {
   uuid: string;
+  /** It began with; what is said into the turn does not change it. */
+  model: string | undefined;
   reader: TurnReader;
   pending: { count: number };
   said: number;
@@ -99,13 +109,13 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
     current = undefined;
   }
 
-  const promptOf = (opencode: string, mark: string, text: string) => {
+  const promptOf = ({ sessionID, mark, text, by }: Said) => {
     const { agent, effort } = options();
     const { answer, instructions } = request;
     return {
-      sessionID: opencode,
+      sessionID,
       agent,
-      ...(model === undefined ? {} : { model: named(model) }),
+      ...(by === undefined ? {} : { model: named(by) }),
       ...(effort === undefined ? {} : { variant: effort }),
       ...(instructions === "" ? {} : { system: instructions }),
       ...(answer === undefined ? {} : { format: { type: "json_schema" as const, schema: { ...answer } } }),
@@ -139,7 +149,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
         status: () => way?.refusal(opencode)?.status ?? null,
       });
       const pending = { count: 0 };
-      running = { uuid, reader, pending, said: 0 };
+      running = { uuid, model, reader, pending, said: 0 };
       const events = watch(
         {
           uuid,
@@ -156,7 +166,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
           pending,
           answers: request.answer !== undefined,
         },
-        () => live.prompt(promptOf(opencode, uuid, prompt), "prompt"),
+        () => live.prompt(promptOf({ sessionID: opencode, mark: uuid, text: prompt, by: model }), "prompt"),
       );
       fit = yield* withNotices(events, {
         notices: () => [...(way?.takeNotices() ?? []), ...live.limits().map((met) => `the fence: ${met}`)],
@@ -188,7 +198,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       if (!running.reader.expect(mark, directive)) return Promise.resolve("next-turn");
       // Joins the turn that runs: it is in the next request; the turn is over when this, too, is answered.
       running.pending.count += 1;
-      current.live.prompt(promptOf(current.session, mark, text), "say");
+      current.live.prompt(promptOf({ sessionID: current.session, mark, text, by: running.model }), "say");
       return Promise.resolve("now");
     },
     setModel(wanted) {
