@@ -13,10 +13,8 @@ export type Answered =
 
 export interface Signals {
   answered: Answered;
-  /** What the model said no with last, where pawl saw it. */
+  /** What the model said no with last, where pawl saw it and no answer came after it. */
   refusal: Said | undefined;
-  /** Requests that the model answered in this turn. */
-  replies: number;
 }
 
 const AUTH_REQUIRED = -32_000;
@@ -36,11 +34,11 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   server_error: "server",
 };
 
-export function outcomeOf({ answered, refusal, replies }: Signals): TurnOutcome {
+export function outcomeOf({ answered, refusal }: Signals): TurnOutcome {
   switch (answered.is) {
     case "stopped":
       // Some agents tell of a refusal in words of their own and call it the end of the turn.
-      if (refusal !== undefined && replies === 0) return refused(refusal, "the model gave no answer");
+      if (refusal !== undefined) return refused(refusal, wordsFor(refusal));
       return stopped(answered.reason);
     case "error":
       return failure(answered, refusal);
@@ -65,6 +63,9 @@ function stopped(reason: string): TurnOutcome {
       return { is: "failed", kind: "agent", message: brief(`the turn ended with ${reason || "no reason"}`) };
   }
 }
+
+export const wordsFor = ({ status }: Said): string =>
+  status === null ? "the connection to the model broke" : `the model says no (${status})`;
 
 const refused = ({ kind, status, resetAt }: Said, text: string): TurnOutcome =>
   outcomeOfRefusal({ kind, status, text, resetAt });

@@ -92,10 +92,10 @@ describe("the end of a turn", () => {
 
   it("is what the model said no with, where the agent calls it an end or an error of its own", () => {
     const stopped = { is: "stopped", reason: "end_turn" } as const;
-    expect(outcomeOf({ answered: stopped, refusal: limit, replies: 0 })).toMatchObject({ is: "limited", resetAt: 5 });
-    expect(outcomeOf({ answered: stopped, refusal: limit, replies: 1 })).toEqual({ is: "done" });
+    expect(outcomeOf({ answered: stopped, refusal: limit })).toMatchObject({ is: "limited", resetAt: 5 });
+    expect(outcomeOf({ answered: stopped, refusal: undefined })).toEqual({ is: "done" });
     const error = { is: "error", code: -32_603, message: "x", data: undefined } as const;
-    expect(outcomeOf({ answered: error, refusal: limit, replies: 3 })).toMatchObject({ is: "limited" });
+    expect(outcomeOf({ answered: error, refusal: limit })).toMatchObject({ is: "limited" });
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe("the end of a turn", () => {
     ["max_tokens", { is: "failed", kind: "agent" }],
     ["", { is: "failed", kind: "agent" }],
   ])("%j is an outcome of its own", (reason, outcome) => {
-    expect(outcomeOf({ answered: { is: "stopped", reason }, refusal: undefined, replies: 1 })).toMatchObject(outcome);
+    expect(outcomeOf({ answered: { is: "stopped", reason }, refusal: undefined })).toMatchObject(outcome);
   });
 });
 

@@ -194,7 +194,7 @@ export function acpSession(request: OpenRequest): AgentSession {
 function notReady(error: unknown, refusal: Parameters<typeof outcomeOf>[0]["refusal"]): TurnOutcome {
   if (error instanceof UsageError) return failed(error.message);
   if (error instanceof NotReady && refusal === undefined) return error.outcome;
-  if (error instanceof AgentError) return outcomeOf({ answered: error.answer, refusal, replies: 0 });
-  if (refusal !== undefined) return outcomeOf({ answered: { is: "stopped", reason: "" }, refusal, replies: 0 });
+  if (error instanceof AgentError) return outcomeOf({ answered: error.answer, refusal });
+  if (refusal !== undefined) return outcomeOf({ answered: { is: "stopped", reason: "" }, refusal });
   return { is: "cut", reason: brief(error instanceof Error ? error.message : String(error)) };
 }

@@ -11,7 +11,7 @@ import type { Asks } from "./ask.ts";
 import type { Launched } from "./launch.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
-import { outcomeOf, type Answered } from "./outcome.ts";
+import { outcomeOf, wordsFor, type Answered } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import type { TurnRecord } from "./record.ts";
 import type { Said } from "../refusal.ts";
@@ -168,8 +168,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   }
 }
 
-const refused = ({ kind, status, resetAt }: Said): TurnOutcome =>
-  outcomeOfRefusal({ kind, status, resetAt, text: `the model says no${status === null ? "" : ` (${status})`}` });
+const refused = (said: Said): TurnOutcome => outcomeOfRefusal({ ...said, text: wordsFor(said) });
 
 const waitOf = ({ resetAt }: Said): number => (resetAt === undefined ? 0 : Math.max(0, resetAt - Date.now()));
 
@@ -202,7 +201,7 @@ async function* end(
 ): AsyncGenerator<AgentEvent> {
   const { uuid, way, reader, meter, record, costBefore, answers } = watched;
   for (let event = watched.waiting.shift(); event !== undefined; event = watched.waiting.shift()) yield event;
-  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal(), replies: way.answered() });
+  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal() });
   await way.end(answered.is === "died" ? 0 : SETTLE_MS);
   const { view } = reader;
   if (view.costUsd !== undefined && costBefore !== undefined) meter.toldCost(Math.max(0, view.costUsd - costBefore));

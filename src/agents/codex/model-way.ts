@@ -13,6 +13,7 @@ import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
 import type { Said } from "../refusal.ts";
 import { refusalOf } from "./refusal.ts";
+import { streamEnd } from "./stream-end.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -91,6 +92,10 @@ export function modelWay({ lane, sockets }: OpenRequest, login: CodexLogin, user
         if (!answer.path.startsWith(REQUESTS)) return;
         said = refusalOf(answer);
         if (said === undefined) answered.push(asked);
+      },
+      watch({ method, path }) {
+        if (method !== "POST" || !path.startsWith(REQUESTS)) return undefined;
+        return streamEnd((broken) => (said = broken));
       },
       onFailure(error) {
         failure = brief(error.message);
