@@ -4,7 +4,7 @@ import { UsageError } from "../../errors.ts";
 import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
 import { wordsOf } from "./command-line.ts";
 import { acpOptions } from "./options.ts";
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOf, showsOverflow } from "./outcome.ts";
 import { ledModels } from "./providers.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -96,6 +96,18 @@ describe("the end of a turn", () => {
     expect(outcomeOf({ answered: stopped, refusal: undefined })).toEqual({ is: "done" });
     const error = { is: "error", code: -32_603, message: "x", data: undefined } as const;
     expect(outcomeOf({ answered: error, refusal: limit })).toMatchObject({ is: "limited" });
+  });
+
+  it("is a full context where the agent compacted it after a refusal of no kind, and was refused again", () => {
+    const wrong = { kind: undefined, status: 400, resetAt: undefined } as const;
+    const compaction = { sessionUpdate: "tool_call", _meta: { claudeCode: { toolName: "compact" } } };
+    expect(showsOverflow(compaction, wrong)).toBe(true);
+    expect([showsOverflow(compaction, limit), showsOverflow(compaction, undefined)]).toEqual([false, false]);
+    expect(showsOverflow({ ...compaction, _meta: {}, title: "compact" }, wrong)).toBe(false);
+    const error = { is: "error", code: -32_603, message: "x", data: undefined } as const;
+    expect(outcomeOf({ answered: error, refusal: wrong, overflowed: true })).toMatchObject({ kind: "context" });
+    expect(outcomeOf({ answered: error, refusal: wrong })).toMatchObject({ kind: "agent" });
+    expect(outcomeOf({ answered: error, refusal: limit, overflowed: true })).toMatchObject({ is: "limited" });
   });
 
   it.each([

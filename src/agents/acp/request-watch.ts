@@ -12,6 +12,9 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Requests that ask a model nothing. */
 const FREE_PATH = /count_?tokens|embed/i;
 
+/** The agent's own loop offers most tools, not always the same; a title is asked for with few or none. */
+const isAside = (tools: number, most: number): boolean => tools < most / 2;
+
 /** What a turn hears of its model, in the order in which it happened. */
 export type ModelNews =
   /** The model has begun to answer a request that held what these directives say. */
@@ -48,7 +51,7 @@ export function requestWatch(): RequestWatch {
   let left = 0;
   /** What was said no with last, and how many tools that request offered. */
   let said: { now: Said; tools: number } | undefined;
-  /** Tools of the turn's requests: the agent's own loop offers most, titles none or few. */
+  /** That a request of this turn offered. */
   let mostTools = 0;
   /** Of the request that ended before its answer did. */
   let broke: ((now: Said) => void) | undefined;
@@ -103,7 +106,7 @@ export function requestWatch(): RequestWatch {
           return;
         }
         count((meter) => meter.reply());
-        if (isMain && tools >= (said?.tools ?? 0)) said = undefined;
+        if (isMain && !isAside(tools, said?.tools ?? 0)) said = undefined;
         for (const directive of heard) expected.delete(directive);
         if (isMain || heard.length > 0) turn?.news({ is: "answering", heard });
         const isStream = headers["content-type"]?.includes("event-stream") === true;
@@ -152,7 +155,7 @@ export function requestWatch(): RequestWatch {
     },
     expect: (directive, text) => void expected.set(directive, text),
     forget: (directive) => void expected.delete(directive),
-    refusal: () => (said !== undefined && said.tools >= mostTools ? said.now : undefined),
+    refusal: () => (said !== undefined && !isAside(said.tools, mostTools) ? said.now : undefined),
     async mayLeave(request) {
       if (!isAsked(request)) return;
       const { signal } = request;

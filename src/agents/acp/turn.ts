@@ -11,7 +11,7 @@ import type { Asks } from "./ask.ts";
 import type { Launched } from "./launch.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
-import { outcomeOf, wordsFor, type Answered } from "./outcome.ts";
+import { outcomeOf, showsOverflow, wordsFor, type Answered } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import type { TurnRecord } from "./record.ts";
 import type { Said } from "../refusal.ts";
@@ -86,6 +86,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   let killAt = Infinity;
   let refusals = 0;
   let continuations = 0;
+  let overflowed = false;
 
   const stop = (outcome: TurnOutcome): void => {
     if (stopping !== undefined) return;
@@ -112,6 +113,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     switch (wake.is) {
       case "update":
         lastSeenAt = performance.now();
+        overflowed ||= showsOverflow(wake.update, watched.way.refusal());
         yield* reader.take(wake.update);
         break;
       case "answering":
@@ -140,16 +142,16 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           break;
         }
         takeUsage(watched, wake.result);
-        yield* end(watched, { is: "stopped", reason: textAt(wake.result, "stopReason") }, stopping);
+        yield* end(watched, { is: "stopped", reason: textAt(wake.result, "stopReason") }, { stopping, overflowed });
         return true;
       }
       case "error": {
         const isRefusal = watched.way.refusal() !== undefined;
-        yield* end(watched, wake, stopping);
+        yield* end(watched, wake, { stopping, overflowed });
         return isRefusal;
       }
       case "ended":
-        yield* end(watched, { is: "died", why: wake.why }, stopping);
+        yield* end(watched, { is: "died", why: wake.why }, { stopping, overflowed });
         return false;
       case "aborted":
         stop(interrupted(signal));
@@ -157,7 +159,11 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       case "timer": {
         const now = performance.now();
         if (now >= killAt) {
-          yield* end(watched, { is: "died", why: "the agent did not stop when it was asked to" }, stopping);
+          yield* end(
+            watched,
+            { is: "died", why: "the agent did not stop when it was asked to" },
+            { stopping, overflowed },
+          );
           return false;
         }
         if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
@@ -197,11 +203,11 @@ function takeUsage({ meter, launched }: Watched, result: Json): void {
 async function* end(
   watched: Watched,
   answered: Answered,
-  stopping: TurnOutcome | undefined,
+  { stopping, overflowed }: { stopping: TurnOutcome | undefined; overflowed: boolean },
 ): AsyncGenerator<AgentEvent> {
   const { uuid, way, reader, meter, record, costBefore, answers } = watched;
   for (let event = watched.waiting.shift(); event !== undefined; event = watched.waiting.shift()) yield event;
-  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal() });
+  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal(), overflowed });
   await way.end(answered.is === "died" ? 0 : SETTLE_MS);
   const { view } = reader;
   if (view.costUsd !== undefined && costBefore !== undefined) meter.toldCost(Math.max(0, view.costUsd - costBefore));
