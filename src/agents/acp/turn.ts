@@ -4,6 +4,7 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { deadlines, killTime } from "../deadlines.ts";
 import { interrupted, maxTurns } from "../ending.ts";
 import { outcomeOfRefusal } from "../outcome.ts";
 import { countAt, listAt, objectAt, parsed, textAt, type Json } from "./json.ts";
@@ -18,10 +19,6 @@ import type { Said } from "../refusal.ts";
 import { currentModel } from "./session-config.ts";
 import type { Waiting } from "../waiting.ts";
 
-/** How long an interrupted turn may take to end before its process is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** Requests that outlive the turn (a title, …) are waited for, so that they count in it. */
 const SETTLE_MS = 500;
 /** A wait longer than this is pawl's: it is journalled, shown and can be interrupted. */
@@ -80,8 +77,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
   const { launched, waiting, reader, limits, signal } = watched;
   const { connection, id: sessionId } = launched;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let refusals = 0;
@@ -91,7 +87,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   const stop = (outcome: TurnOutcome): void => {
     if (stopping !== undefined) return;
     stopping = outcome;
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     connection.notify("session/cancel", { sessionId });
     // A question that waits would hold the turn.
     waiting.end();
@@ -101,34 +97,29 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   for (;;) {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (isAtLimit()) stop(maxTurns(watched.maxRequests));
-    // Waiting for a person is neither work nor silence.
-    const timed = stopping === undefined && !waiting.isWaiting();
-    const waited = waiting.waited();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await connection.next({
-      deadline: Math.min(turnDue, idleDue, killAt),
+      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
       case "update":
-        lastSeenAt = performance.now();
+        time.seen();
         overflowed ||= showsOverflow(wake.update, watched.way.refusal());
         yield* reader.take(wake.update);
         break;
       case "answering":
-        lastSeenAt = performance.now();
+        time.seen();
         refusals = 0;
         yield* reader.answering();
         for (const directive of wake.heard) yield { type: "delivered", directive };
         break;
       case "metered":
-        lastSeenAt = performance.now();
+        time.seen();
         yield reader.usage();
         break;
       case "said-no": {
         refusals += 1;
-        lastSeenAt = performance.now();
+        time.seen();
         yield retryOf(wake.said, refusals);
         if (refusals >= MAX_REFUSALS || waitOf(wake.said) > MAX_OWN_RETRY_WAIT_MS) stop(refused(wake.said));
         break;
@@ -166,8 +157,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           );
           return false;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }

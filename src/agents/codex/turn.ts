@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { deadlines, killTime } from "../deadlines.ts";
 import { failed, hiddenIn, interrupted, maxTurns } from "../ending.ts";
 import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
@@ -15,10 +16,6 @@ import { outcomeOf } from "./outcome.ts";
 import { isObject, textAt, type Incoming, type Json } from "./protocol.ts";
 import type { TurnReader } from "./reader.ts";
 
-/** How long an interrupted turn may take to end before its process is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** To end what the turn left running in the background. */
 const CLEAN_LIMIT_MS = 2_000;
 
@@ -69,8 +66,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
   const { thread, live, waiting, reader, limits, signal } = watched;
   const { view } = reader;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let interrupting = false;
@@ -83,7 +79,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     interrupt();
     // A question that waits would hold the turn.
     waiting.end();
@@ -93,13 +89,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   for (;;) {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
-    // Waiting for a person is neither work nor silence.
-    const timed = stopping === undefined && !waiting.isWaiting();
-    const waited = waiting.waited();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await live.next({
-      deadline: Math.min(turnDue, idleDue, killAt),
+      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
@@ -113,7 +104,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { stopping: stopping ?? failed(wake.message), died: undefined });
         return false;
       case "note": {
-        lastSeenAt = performance.now();
+        time.seen();
         yield* reader.take(wake.method, wake.params);
         if (stopping !== undefined) interrupt();
         if (view.status === undefined) break;
@@ -122,7 +113,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         return true;
       }
       case "asked":
-        lastSeenAt = performance.now();
+        time.seen();
         void answer(watched, wake);
         break;
       case "ended":
@@ -137,8 +128,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           yield* end(watched, { stopping, died: undefined });
           return false;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }

@@ -4,6 +4,7 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { deadlines, killTime } from "../deadlines.ts";
 import { failed, interrupted, maxTurns } from "../ending.ts";
 import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
@@ -13,10 +14,6 @@ import type { ModelWay } from "./model-way.ts";
 import { outcomeOf, outcomeOfRetry } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 
-/** How long an interrupted turn may take to end before its server is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** From the answer to the prompt until the last event of it, which comes another way. */
 const SETTLE_LIMIT_MS = 5_000;
 /** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
@@ -71,8 +68,7 @@ export async function* watch(watched: Watched, send: () => void): AsyncGenerator
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
   const { session, live, waiting, asks, reader, limits, signal, pending, way } = watched;
   const { view } = reader;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let settleAt = Infinity;
@@ -82,7 +78,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     abort();
     // A question that waits would hold the turn.
     waiting.end();
@@ -98,21 +94,18 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       }
       if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
     }
-    // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
-    const timed = stopping === undefined && pending.count > 0 && !waiting.isWaiting();
-    const waited = waiting.waited();
-    const retryUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
+    // Waiting for a retry that was announced is no silence.
+    const quietUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
+    const due = time.next({ timed: stopping === undefined && pending.count > 0, quietUntil });
     const wake = await live.next({
-      deadline: Math.min(turnDue, idleDue, killAt, settleAt),
+      deadline: Math.min(due, killAt, settleAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
       case "event": {
         const events = reader.take(wake.type, wake.properties);
         if (reader.isOurs(wake.properties)) {
-          lastSeenAt = performance.now();
+          time.seen();
           asks.take(wake.type, wake.properties, live.client);
           // It may have begun only after it was told to end.
           if (stopping !== undefined && wake.type === "session.status" && !view.idle) abort();
@@ -126,7 +119,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       }
       case "answered":
         pending.count -= 1;
-        lastSeenAt = performance.now();
+        time.seen();
         answer = wake.data;
         if (pending.count === 0 && reader.isNothing(answer)) {
           yield* end(watched, { stopping, died: undefined });
@@ -151,8 +144,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           yield* end(watched, { stopping, died: undefined });
           return now < killAt;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }
