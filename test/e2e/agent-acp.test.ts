@@ -7,6 +7,7 @@ import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect } from "../support/a
 import { CHECK, killedAndSteered, openaiLogin, refusesAll, RUN_LIMIT_MS } from "../support/agent-run.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 import { scriptedExec } from "../support/codex.ts";
+import { waitFor } from "../support/temp.ts";
 import { directivesTable } from "../support/directives.ts";
 
 const CLAUDE_ENTRY = `acp:'${CLAUDE_ACP}'`;
@@ -15,6 +16,9 @@ const CLAUDE_ENV = ["--env", "ANTHROPIC_API_KEY", "--env", "ANTHROPIC_BASE_URL"]
 const CLAUDE = ["--agent", CLAUDE_ENTRY, ...CLAUDE_ENV];
 // Codex's own sandbox cannot be made inside the fence.
 const CODEX_ENV = ["--env", "OPENAI_API_KEY", "--env", "OPENAI_BASE_URL", "--permissions", "agent-full-access"];
+/** The model that codex-acp has titles written by; on the stand-in it works first, like any other. */
+const TITLES = "gpt-5.6-luna";
+const TITLE_REQUESTS = 2;
 const { shell } = codexDialect;
 
 directivesTable({
@@ -30,7 +34,7 @@ directivesTable({
   name: "codex-acp",
   entry: CODEX_ENTRY,
   models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
-  titles: "gpt-5.6-luna",
+  titles: TITLES,
   flags: CODEX_ENV,
   env: openaiLogin,
   shell: scriptedExec,
@@ -45,6 +49,10 @@ it(
       env: openaiLogin,
       shell,
       first: [shell("echo wrong > work.txt")],
+      async settled({ standin }) {
+        const titles = (): number => (standin?.requests ?? []).filter(({ model }) => model === TITLES).length;
+        await waitFor(() => titles() === TITLE_REQUESTS, { what: "the title of the conversation" });
+      },
     });
   },
   RUN_LIMIT_MS,

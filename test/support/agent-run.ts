@@ -35,6 +35,8 @@ export interface KilledAgent {
   first: readonly Step[];
   /** A command that is run before the driver is killed. */
   before?: string;
+  /** Before the driver is killed; what it asks its model in that moment nobody counts. */
+  settled?(place: CliPlace): Promise<void>;
   /** Kills the driver; by default at once. */
   kill?(driver: RunningCli): Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function killedAndSteered(agent: KilledAgent): Promise<{ place: Cli
   const first = place.start(["run", "write work.txt", ...flags, ...CHECK], { env, limitMs: RUN_LIMIT_MS });
   const live = await liveRun(place);
   await live.calls(`${GATE}kill`);
+  await agent.settled?.(place);
   if (kill === undefined) first.child.kill("SIGKILL");
   else await kill(first);
   await first.done;
