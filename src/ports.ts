@@ -39,7 +39,16 @@ export type { BlobWriter, Blobs, Inbox, Journal, OwnedRun, Owner, Receipt, Redac
 
 /** Something an agent cannot do, with the reason; shown to people and used by the contract suite. */
 export interface Gap {
-  cannot: "say-now" | "switch-model" | "rewind" | "resume" | "report-cost" | "inspect" | "ask" | "done-call";
+  cannot:
+    | "say-now"
+    | "switch-model"
+    | "switch-model-now"
+    | "rewind"
+    | "resume"
+    | "report-cost"
+    | "inspect"
+    | "ask"
+    | "done-call";
   reason: string;
 }
 

@@ -12,6 +12,7 @@ import {
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { tempDir } from "../../test/support/temp.ts";
+import type { Agent } from "../ports.ts";
 import { acp, ACP_GAPS } from "./acp.ts";
 
 let model: ScriptedModel;
@@ -30,9 +31,21 @@ const common = () => ({
   requests: () => model.seen.length,
 });
 
+/** The agent with the address of its model under another value. */
+function moved(agent: Agent, variable: string, to: string): Agent {
+  return {
+    ...agent,
+    open: (request) => agent.open({ ...request, environment: { ...request.environment, [variable]: to } }),
+  };
+}
+
+const codexAgent = acp({ name: `acp:'${CODEX_ACP}'` });
+const claudeAgent = acp({ name: `acp:'${CLAUDE_ACP}'` });
+
 agentContract("codex-acp", ACP_GAPS, () => ({
   ...common(),
-  agent: acp({ name: `acp:'${CODEX_ACP}'` }),
+  agent: codexAgent,
+  model: { url: model.standin.url, agentAt: (url) => moved(codexAgent, "OPENAI_BASE_URL", `${url}/v1`) },
   options: { permissions: "workspace-write" },
   prompt: (behaviour) => promptFor(stepsFor(behaviour, codexDialect)),
   environment: {
@@ -52,14 +65,15 @@ agentContract("codex-acp", ACP_GAPS, () => ({
 }));
 
 /** What depends on the agent behind the protocol: each start of this one takes seconds. */
-const DIFFERS = /streams|aborted in the middle|dies|limited|said into|switch|why a person|which way/;
+const DIFFERS = /streams|aborted in the middle|dies|limited|said into|switch|why a person|which way|breaks off/;
 
 agentContract(
   "claude-agent-acp",
   ACP_GAPS,
   () => ({
     ...common(),
-    agent: acp({ name: `acp:'${CLAUDE_ACP}'` }),
+    agent: claudeAgent,
+    model: { url: model.standin.url, agentAt: (url) => moved(claudeAgent, "ANTHROPIC_BASE_URL", url) },
     prompt: (behaviour) => promptFor(stepsFor(behaviour, claudeDialect)),
     environment: { PATH: PATH_WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },

@@ -6,6 +6,10 @@ import { acpSession } from "./acp/session.ts";
 
 /** Of every ACP agent; what one of them lacks beyond this is told by a notice of the turn that needs it. */
 export const ACP_GAPS: readonly Gap[] = [
+  {
+    cannot: "switch-model-now",
+    reason: "the protocol sets a model for the prompts to come; a running turn keeps its own",
+  },
   { cannot: "rewind", reason: "the protocol goes on with a conversation only at its end" },
   { cannot: "done-call", reason: "the protocol lets a client offer no tools; the promise in the final text counts" },
   { cannot: "report-cost", reason: "few agents tell a price; pawl takes the list price of what it sees or is told" },

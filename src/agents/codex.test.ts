@@ -7,7 +7,7 @@ import type { ScriptedModel } from "../../test/support/claude.ts";
 import { crash, script, scriptedExec, scriptedPatch } from "../../test/support/codex.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { Step } from "../standin/script.ts";
-import { codex } from "./codex.ts";
+import { codex, CODEX_GAPS } from "./codex.ts";
 
 let model: ScriptedModel;
 let environment: Record<string, string>;
@@ -48,7 +48,7 @@ function stepsFor(behaviour: Behaviour): Step[] {
 
 const user = (url: string): Record<string, string> => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` });
 
-agentContract("codex", codex({ userEnvironment: {} }).gaps, () => ({
+agentContract("codex", CODEX_GAPS, () => ({
   agent: codex({ userEnvironment: user(model.standin.url) }),
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
   environment,

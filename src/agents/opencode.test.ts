@@ -7,7 +7,7 @@ import { bash, opencodeWorld, write } from "../../test/support/opencode.ts";
 import type { OpencodeWorld } from "../../test/support/opencode.ts";
 import type { Agent, AgentSession } from "../ports.ts";
 import type { Step } from "../standin/script.ts";
-import { opencode } from "./opencode.ts";
+import { opencode, OPENCODE_GAPS } from "./opencode.ts";
 
 const MODELS = { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" };
 const START_LIMIT_MS = 150_000;
@@ -58,7 +58,7 @@ function stepsFor(behaviour: Behaviour): Step[] {
   }
 }
 
-agentContract("opencode", opencode({ userEnvironment: {} }).gaps, () => ({
+agentContract("opencode", OPENCODE_GAPS, () => ({
   agent,
   prompt: (behaviour) => promptFor(stepsFor(behaviour)),
   environment: world.environment,

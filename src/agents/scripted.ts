@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../events.ts";
 import type { Agent, AgentEvent, AgentSession, OpenRequest, Reply, TurnEnd } from "../ports.ts";
+import { cannotBegin, NO_USAGE } from "./ending.ts";
 import { brief } from "./outcome.ts";
 import { asking } from "./scripted/ask.ts";
 import type { AskedAbout, Asking } from "./scripted/ask.ts";
@@ -64,17 +65,6 @@ export interface ScriptedStep extends ScriptedAnswer {
 
 export type ScriptedFunction = (turn: ScriptedTurn, tell: Tell) => ScriptedAnswer | Promise<ScriptedAnswer>;
 
-const NOTHING_SPENT: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
-
 /** Of the turn's uuid, as the beginning of its questions' ids. */
 const QUESTION_PREFIX_CHARS = 8;
 
@@ -128,7 +118,7 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    const usage = { ...NOTHING_SPENT };
+    const usage = { ...NO_USAGE };
     const ended = (outcome: TurnOutcome, answer: ScriptedAnswer = {}): TurnEnd => ({
       type: "turn-end",
       outcome,
@@ -139,11 +129,8 @@ function scriptedSession(request: OpenRequest, play: ScriptedFunction): AgentSes
       messageId: outcome.is === "done" ? (answer.messageId ?? randomUUID()) : null,
       contextTokens: answer.contextTokens ?? null,
     });
-    if (signal.aborted) return yield ended({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield ended({ is: "cut", reason: "the session is closed" });
-    if (saying !== undefined) {
-      return yield ended({ is: "failed", kind: "agent", message: "another turn of this session is running" });
-    }
+    const not = cannotBegin({ signal, closed, running: saying !== undefined });
+    if (not !== undefined) return yield ended(not);
     const spend = (more: Partial<Usage>): void => {
       add(usage, more);
       record.spent(uuid, usage);

@@ -13,7 +13,7 @@ import { PRESETS } from "../agents/command/presets.ts";
 import { opencode } from "../agents/opencode.ts";
 import { opencodeLogins } from "../agents/opencode/login.ts";
 import { opencodeAvailable } from "../agents/opencode/program.ts";
-import { programPath } from "../agents/program-path.ts";
+import { programPath } from "../agents/programs.ts";
 import { UsageError } from "../errors.ts";
 import type { Gap } from "../ports.ts";
 import type { CommandEntry } from "../spec/command-agent.ts";

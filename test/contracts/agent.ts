@@ -285,7 +285,7 @@ export function agentContract(
       expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
     });
 
-    if (only.test("faults")) faultsContract({ world, subject, runTag: RUN_TAG });
+    faultsContract({ world, subject, runTag: RUN_TAG, only });
     askingContract({ needs, world, heard: () => subject().heard() });
   });
 }

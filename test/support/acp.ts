@@ -63,7 +63,8 @@ export function stepsFor(behaviour: Behaviour, dialect: Dialect): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [{ text: "Writing.", ...dialect.write(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+      // Asked to go on with an answer that broke off, the model says its last words again.
+      return [dialect.write(behaviour.path, behaviour.content), { text: behaviour.text, repeat: true }];
     case "work":
       return [dialect.shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":

@@ -79,7 +79,7 @@ function pick(
   let answers = 0;
   for (const [at, one] of steps.entries()) {
     if (!isFault(one)) {
-      if (answers === step) return one;
+      if (answers === step || (one.repeat === true && answers < step)) return one;
       answers += 1;
       continue;
     }

@@ -3,30 +3,33 @@
  * other processes while its turns are held open. What a receipt says is held against the stand-in's log: delivered is
  * what stands in a request body, acknowledged what the next message of the model came after.
  */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
+import type { Gap } from "../../src/ports.ts";
 import type { LoggedRequest } from "../../src/standin/request-log.ts";
 import type { Step } from "../../src/standin/script.ts";
-import { byIteration, cliPlace, GATE, type CliPlace, type CliResult } from "./cli.ts";
+import { CHECK, openGate, RUN_LIMIT_MS, untilOpen } from "./agent-run.ts";
+import { byIteration, cliPlace, type CliPlace, type CliResult } from "./cli.ts";
 import { liveRun, type LiveRun } from "./live-run.ts";
 import { waitFor } from "./temp.ts";
 
 export interface SteeredAgent {
-  /** As in `--agent`. */
+  /** For people. */
   name: string;
+  /** As in `--agent`, where that is something else. */
+  entry?: string;
   /** The second is asked for while a turn runs. */
   models: { first: string; second: string };
+  /** The model that it has titles written by, where those requests offer tools, too. */
+  titles?: string;
   /** Of `pawl run`, beside those. */
   flags?: readonly string[];
   /** Its login, where it is not what every place has. */
   env?: (place: CliPlace) => Readonly<Record<string, string>>;
   /** A step that runs a command with one of its tools. */
   shell(command: string): Step;
-  /** Where words and another model arrive that are given during a turn. */
-  says: "running turn" | "next turn";
-  switches: "running turn" | "next turn";
+  /** As it declares them: what it cannot take during a turn waits for the next. */
+  gaps: readonly Gap[];
 }
 
 /** What a person gives, when, and what is true of its receipt. */
@@ -43,15 +46,17 @@ const NOW = "prefer the quokka approach";
 const NEXT = "mind the wombat";
 const ITERATIONS = 9;
 
+const cannot = (gaps: readonly Gap[], what: Gap["cannot"]): boolean => gaps.some((gap) => gap.cannot === what);
+
 /** In the order in which they are given; d1 and so on by that. */
-function rowsOf({ says, switches, models: { second } }: SteeredAgent): Row[] {
-  const into = says === "running turn" ? 1 : 2;
+function rowsOf({ gaps, models: { second } }: SteeredAgent): Row[] {
+  const into = cannot(gaps, "say-now") ? 2 : 1;
   return [
     { what: "say next", words: ["steer", "--next", NEXT], how: "in the prompt of turn 2", text: NEXT, turn: 2 },
     {
       what: "model",
       words: ["model", second],
-      how: switches === "running turn" ? `switched to ${second} in the running turn` : `next turn uses ${second}`,
+      how: cannot(gaps, "switch-model-now") ? `next turn uses ${second}` : `switched to ${second} in the running turn`,
     },
     { what: "budget", words: ["budget", "--max-iterations", `${ITERATIONS}`], how: "limits changed" },
     { what: "pause", words: ["pause"], how: "no new turn starts" },
@@ -82,7 +87,7 @@ interface Played {
 }
 
 async function played(agent: SteeredAgent, rows: readonly Row[]): Promise<Played> {
-  const held = (gate: string): Step => agent.shell(`until [ -e ${GATE}${gate} ]; do sleep 0.02; done`);
+  const held = (gate: string): Step => agent.shell(untilOpen(gate));
   const place = await cliPlace({
     script: byIteration({
       1: [held("one"), { text: "first" }],
@@ -91,11 +96,13 @@ async function played(agent: SteeredAgent, rows: readonly Row[]): Promise<Played
       4: [{ text: "must not come" }],
     }),
   });
-  const open = (gate: string): void => writeFileSync(join(place.repository.path, `${GATE}${gate}`), "");
   const env = agent.env?.(place) ?? {};
   const { first } = agent.models;
-  const flags = ["--agent", agent.name, "--model", first, "--max-iterations", "5", "--json", ...(agent.flags ?? [])];
-  const running = place.start(["run", "write work.txt", "--check", "grep -q right work.txt", ...flags], { env });
+  const flags = ["--agent", agent.entry ?? agent.name, "--model", first, "--max-iterations", "5", ...CHECK];
+  const running = place.start(["run", "write work.txt", ...flags, ...(agent.flags ?? [])], {
+    env,
+    limitMs: RUN_LIMIT_MS,
+  });
   const live = await liveRun(place);
   const receipts: Played["receipts"] = new Map();
   const give = async (what: string, ...more: string[]): Promise<void> => {
@@ -111,7 +118,7 @@ async function played(agent: SteeredAgent, rows: readonly Row[]): Promise<Played
   // The last: some agents leave a command behind as soon as there is something to hear.
   await give("say now", "--no-wait");
   await live.nth("directive-received", 5);
-  open("one");
+  openGate(place, "one");
   await paused(live, place);
   const turnsWhilePaused = (await live.of("turn-start")).length;
   expect((await place.pawl("resume")).code).toBe(0);
@@ -119,9 +126,11 @@ async function played(agent: SteeredAgent, rows: readonly Row[]): Promise<Played
   await give("interrupt", "--wait");
   await live.toolRuns(3);
   await give("stop", "--wait");
-  open("three");
+  openGate(place, "three");
   const ended = await running.done;
-  const requests = (place.standin?.requests ?? []).filter(({ toolsOffered }) => toolsOffered > 0);
+  const requests = (place.standin?.requests ?? []).filter(
+    ({ toolsOffered, model }) => toolsOffered > 0 && model !== agent.titles,
+  );
   return { place, ended, facts: await live.facts(), requests, receipts, before, turnsWhilePaused };
 }
 
@@ -129,6 +138,9 @@ async function paused(live: LiveRun, place: CliPlace): Promise<void> {
   await live.nth("decision-made");
   await waitFor(async () => /^state +paused$/m.test((await place.pawl("status")).stdout), { what: "paused" });
 }
+
+/** Without its provider. */
+const modelOf = (name: string): string => name.slice(name.indexOf("/") + 1);
 
 type ReceiptType = "directive-received" | "directive-delivered" | "directive-acknowledged";
 
@@ -143,7 +155,7 @@ export function directivesTable(agent: SteeredAgent): void {
   describe(`directives on ${agent.name}`, () => {
     beforeAll(async () => {
       run = await played(agent, rows);
-    });
+    }, RUN_LIMIT_MS);
 
     it.each(rows.map((row, at) => ({ ...row, id: `d${at + 1}` })))(
       "$what arrives once, and its receipt is true",
@@ -167,7 +179,8 @@ export function directivesTable(agent: SteeredAgent): void {
         expect(more).toEqual([]);
         expect(request?.prompt.includes(`Iteration ${turn} of`) || turn === 1).toBe(true);
         expect(Date.parse(request?.at ?? "")).toBeLessThanOrEqual(delivered?.at ?? 0);
-        expect(run.place.sent().at(-1)?.split(text).length).toBe(2);
+        const last = run.place.sent().findLast((body) => body.includes("Iteration 3 of"));
+        expect(last?.split(text).length).toBe(2);
         expect(acknowledged).toMatchObject([{ turn }]);
         expect(acknowledged[0]?.seq).toBeGreaterThan(delivered?.seq ?? Infinity);
       },
@@ -175,12 +188,14 @@ export function directivesTable(agent: SteeredAgent): void {
 
     it("leaves the run as they say: model, limits, no turn while paused, an interrupted and a last turn", () => {
       const { requests, facts, ended, place } = run;
-      const models = requests.map(({ model }) => model);
-      const switched = agent.switches === "running turn" ? 1 : 2;
-      expect(models.slice(0, switched)).toEqual(models.slice(0, switched).map(() => agent.models.first));
-      expect(new Set(models.slice(switched))).toEqual(new Set([agent.models.second]));
       const prompted = (n: number): LoggedRequest | undefined =>
         requests.find(({ prompt }) => prompt.includes(`Iteration ${n} of`));
+      const models = requests.map(({ model }) => model);
+      const second = requests.findIndex((request) => request === prompted(2));
+      const switched = cannot(agent.gaps, "switch-model-now") ? second : 1;
+      expect(switched).toBeGreaterThan(0);
+      expect(new Set(models.slice(0, switched))).toEqual(new Set([modelOf(agent.models.first)]));
+      expect(new Set(models.slice(switched))).toEqual(new Set([modelOf(agent.models.second)]));
       expect(prompted(2)?.prompt).toContain(`Iteration 2 of ${ITERATIONS}`);
       expect(run.turnsWhilePaused).toBe(1);
       const resumed = facts.find((one) => one.type === "directive-received" && one.directive.kind === "resume");

@@ -17,8 +17,10 @@ export interface FaultyWire {
   readonly url: string;
   /** Faults that were made. */
   readonly made: readonly WireFault[];
+  /** Requests for an answer so far, titles and the like too. */
+  requests(): number;
   /** Events of the answers that came through whole, in order. */
-  readonly events: readonly number[];
+  readonly events: number[];
   close(): Promise<void>;
 }
 
@@ -30,11 +32,13 @@ export async function faultyWire(to: string, plan: (n: number) => WireFault | un
   const made: WireFault[] = [];
   const events: number[] = [];
   let asked = 0;
+  let all = 0;
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       const isOpenai = request.url?.startsWith("/v1/responses") === true;
-      const isClaude = request.url?.startsWith("/v1/messages") === true && body.includes('"tools":[{');
-      const counts = isOpenai || isClaude;
+      const isAnthropic = /^\/v1\/messages(\?|$)/.test(request.url ?? "");
+      if (isOpenai || isAnthropic) all += 1;
+      const counts = isOpenai || (isAnthropic && body.includes('"tools":[{'));
       const fault = counts ? plan(asked) : undefined;
       if (counts) asked += 1;
       if (fault !== undefined) made.push(fault);
@@ -52,6 +56,7 @@ export async function faultyWire(to: string, plan: (n: number) => WireFault | un
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     made,
     events,
+    requests: () => all,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

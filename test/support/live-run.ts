@@ -7,7 +7,7 @@ import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import { waitFor } from "./temp.ts";
 
 /** A busy machine takes its time to start a driver and an agent. */
-const LIMIT_MS = 40_000;
+const LIMIT_MS = 60_000;
 
 const opened: State[] = [];
 afterAll(() => {
@@ -22,6 +22,8 @@ export interface LiveRun {
   nth<T extends FactType>(type: T, n?: number): Promise<FactOf<T>>;
   /** Waits until a tool of this turn runs. */
   toolRuns(turn: number): Promise<void>;
+  /** Waits until a tool is called with this word. */
+  calls(word: string): Promise<void>;
 }
 
 /** `state`: PAWL_HOME of the driver. */
@@ -50,6 +52,13 @@ export async function liveRun({
       const runs = async (): Promise<boolean> =>
         (await state.trace.read(run, { turn })).some(({ line }) => line.kind === "tool-start");
       await waitFor(runs, { what: `a tool call in turn ${turn}`, limitMs: LIMIT_MS });
+    },
+    async calls(word) {
+      const called = async (): Promise<boolean> =>
+        (await state.trace.read(run)).some(
+          ({ line: { kind, data } }) => kind === "tool-start" && JSON.stringify(data).includes(word),
+        );
+      await waitFor(called, { what: `a tool call with ${word}`, limitMs: LIMIT_MS });
     },
   };
 }

@@ -1,11 +1,7 @@
-/** What a person reads of an agent's request. The agent wrote it, so nothing in it may move a terminal or hide. */
+/** What an ACP agent asks, for people to read, and their answers in the form it wants. */
+import { permissionLine, questionWords } from "../ask-words.ts";
 import { isObject, listAt, objectAt, textAt, type Json } from "./json.ts";
 import { nameOf } from "./tools.ts";
-
-/** What is cut is said, so that nobody allows what they did not see. */
-const MAX_PERMISSION_CHARS = 1_000;
-const MAX_QUESTION_CHARS = 4_000;
-const MAX_OPTION_CHARS = 200;
 
 /** `tool`: the call as it is known so far. */
 export function permissionText(tool: Json): string {
@@ -13,7 +9,7 @@ export function permissionText(tool: Json): string {
   const command = textAt(input, "command") || textAt(input, "cmd");
   const title = textAt(tool, "title");
   const what = command === "" ? [title, jsonOf(input)].filter((part) => part !== "").join(" ") : command;
-  return cut(oneLine(`${nameOf(tool)}: ${what}`), MAX_PERMISSION_CHARS);
+  return permissionLine(`${nameOf(tool)}: ${what}`);
 }
 
 const jsonOf = (input: Json): string => (Object.keys(input).length === 0 ? "" : JSON.stringify(input));
@@ -50,16 +46,11 @@ export function choicesOf({ message, requestedSchema }: Json): Choice[] {
       (part) => typeof part === "string" && part !== "",
     );
     const question = [...new Set(said)].join(" · ");
-    const lines = offered.map(({ label, description }) =>
-      oneLine(description === "" ? label : `${label}: ${description}`),
-    );
-    const note = many ? " (several may be chosen, joined by commas)" : "";
     choices.push({
       field,
       other: undefined,
       many,
-      text: cut([`${oneLine(question)}${note}`, ...lines.map((line) => `- ${line}`)].join("\n"), MAX_QUESTION_CHARS),
-      options: offered.map(({ label }) => oneLine(label).slice(0, MAX_OPTION_CHARS)),
+      ...questionWords(question, { offered, many }),
       values: offered.map(({ value }) => value),
     });
   }
@@ -92,16 +83,4 @@ export function answersOf(choices: readonly Choice[], words: (at: number) => str
     else content[options.length === 0 ? field : (other ?? field)] = said;
   }
   return content;
-}
-
-/** Control and invisible characters are written out. */
-function oneLine(text: string): string {
-  return text
-    .replaceAll(/\s+/g, " ")
-    .trim()
-    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
 }

@@ -5,13 +5,13 @@
 import { resolve, sep } from "node:path";
 import type { Reply } from "../../ports.ts";
 import type { AskSpec } from "../../spec.ts";
+import { whyNot, wordsOf } from "../ask-words.ts";
+import { TURN_OVER, type Waiting } from "../waiting.ts";
 import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
 import { listAt, textAt, type Json } from "./json.ts";
-import { TURN_OVER, type Waiting } from "./waiting.ts";
 
 /** For an agent to say whether it has heard. */
 const EXPLAIN_LIMIT_MS = 2_000;
-const POLICY = "Not allowed: pawl's policy denies what needs a permission, and nobody is asked. Find another way.";
 export const CANCELLED: Json = { outcome: { outcome: "cancelled" } };
 
 export interface Asks {
@@ -38,12 +38,8 @@ export function asks({ policy, workspace, answersOnly, waiting, explain }: About
   async function mayIt(tool: Json): Promise<Reply> {
     if (answersOnly) return { is: "deny", reason: "This session has no tools: answer from what you were told." };
     // Edits in the workspace are what a run is for, and every one can be undone.
-    if (policy.permissions === "allow" || isEditInside(tool, workspace)) return { is: "allow" };
-    const text = permissionText(tool);
-    if (policy.permissions === "ask")
-      return await waiting.wait({ kind: "permission", text, options: ["allow", "deny"] });
-    waiting.tell({ type: "notice", text: `denied by policy: ${text}` });
-    return { is: "deny", reason: POLICY };
+    if (isEditInside(tool, workspace)) return { is: "allow" };
+    return await waiting.permission(permissionText(tool), policy.permissions);
   }
 
   return {
@@ -79,26 +75,14 @@ export function asks({ policy, workspace, answersOnly, waiting, explain }: About
       );
       if (replies.every((reply) => reply.is === "deny"))
         return { action: replies.some((reply) => reply === TURN_OVER) ? "cancel" : "decline" };
-      return { action: "accept", content: answersOf(choices, (at) => wordsOf(replies[at] ?? TURN_OVER)) };
+      return { action: "accept", content: answersOf(choices, (at) => answerOf(replies[at])) };
     },
   };
 }
 
-function whyNot(reply: Exclude<Reply, { is: "allow" }>): string {
-  if (reply.is === "text") return `Not allowed. A person says: ${reply.text}`;
-  return reply.reason === POLICY ? POLICY : `Not allowed: ${reply.reason}`;
-}
-
-function wordsOf(reply: Reply): string | undefined {
-  switch (reply.is) {
-    case "text":
-      return reply.text;
-    case "allow":
-      return "Yes.";
-    case "deny":
-      return undefined;
-  }
-}
+/** undefined: the field stays empty. */
+const answerOf = (reply: Reply | undefined): string | undefined =>
+  reply === undefined || reply.is === "deny" ? undefined : wordsOf(reply);
 
 function isEditInside(tool: Json, workspace: string): boolean {
   const paths = listAt(tool, "locations").map((one) => textAt(one, "path"));

@@ -12,7 +12,7 @@ import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import { ledModels, type Led } from "./providers.ts";
 import { requestWatch, type TurnWay } from "./request-watch.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
@@ -43,10 +43,8 @@ export interface ModelWay {
   /** Looks for this text in what leaves. */
   expect(directive: string, text: string): void;
   forget(directive: string): void;
-  /** What the model last said no with since the turn began, if it has not answered after that. */
+  /** What the agent's own loop was last said no with since the turn began, if it was not answered after that. */
   refusal(): Said | undefined;
-  /** Requests that a model has answered since the turn began. */
-  answered(): number;
   takeNotices(): string[];
   /** Words of the agent without its right to pass, which stands in the addresses that it has. */
   hide(text: string): string;
@@ -124,7 +122,6 @@ export function modelWay({ sockets, environment }: Request): ModelWay {
     expect: (directive, text) => watch.expect(directive, text),
     forget: (directive) => watch.forget(directive),
     refusal: () => watch.refusal(),
-    answered: () => watch.answered(),
     takeNotices() {
       const failed = failure;
       failure = undefined;

@@ -1,8 +1,8 @@
 /** How a turn of an ACP agent ended, from the structured parts of what it and its model said. Pure. */
 import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal, type RefusalKind } from "../outcome.ts";
-import { isObject, textAt, type Json } from "./json.ts";
-import type { Said } from "./refusal.ts";
+import { isObject, objectAt, textAt, type Json } from "./json.ts";
+import type { Said } from "../refusal.ts";
 
 /** How the request that started the turn was answered. */
 export type Answered =
@@ -13,16 +13,18 @@ export type Answered =
 
 export interface Signals {
   answered: Answered;
-  /** What the model said no with last, where pawl saw it. */
+  /** What the model said no with last, where pawl saw it and no answer came after it. */
   refusal: Said | undefined;
-  /** Requests that the model answered in this turn. */
-  replies: number;
+  /** It met the end of the context in this turn, as its own compaction shows. */
+  overflowed?: boolean;
 }
 
 const AUTH_REQUIRED = -32_000;
 const CANCELLED = -32_800;
 /** The protocol's own words for a request that was wrong; a later try is wrong as well. */
 const WRONG_REQUESTS = new Set([-32_700, -32_600, -32_601, -32_602]);
+/** What Claude Code calls it, as a tool of its own. */
+const COMPACTION = "compact";
 const HTTP_STATUS = { first: 400, last: 599 };
 
 /** `data.errorKind`, by which agents tell clients what went wrong. */
@@ -36,11 +38,12 @@ const KINDS: Readonly<Record<string, RefusalKind>> = {
   server_error: "server",
 };
 
-export function outcomeOf({ answered, refusal, replies }: Signals): TurnOutcome {
+export function outcomeOf({ answered, refusal: said, overflowed = false }: Signals): TurnOutcome {
+  const refusal = overflowed && said !== undefined && isUnnamed(said) ? { ...said, kind: "context" as const } : said;
   switch (answered.is) {
     case "stopped":
       // Some agents tell of a refusal in words of their own and call it the end of the turn.
-      if (refusal !== undefined && replies === 0) return refused(refusal, "the model gave no answer");
+      if (refusal !== undefined) return refused(refusal, wordsFor(refusal));
       return stopped(answered.reason);
     case "error":
       return failure(answered, refusal);
@@ -65,6 +68,19 @@ function stopped(reason: string): TurnOutcome {
       return { is: "failed", kind: "agent", message: brief(`the turn ended with ${reason || "no reason"}`) };
   }
 }
+
+/** Anthropic's word for a context that is full is its word for every wrong request. */
+const WRONG_STATUS = 400;
+const isUnnamed = ({ kind, status }: Said): boolean => kind === undefined && status === WRONG_STATUS;
+
+/** Whether an update of the agent's, after what the model said no with, shows that the context was full: it is compacted. */
+export function showsOverflow(update: Json, said: Said | undefined): boolean {
+  if (said === undefined || !(said.kind === "context" || isUnnamed(said))) return false;
+  return textAt(objectAt(objectAt(update, "_meta"), "claudeCode"), "toolName") === COMPACTION;
+}
+
+export const wordsFor = ({ status }: Said): string =>
+  status === null ? "the connection to the model broke" : `the model says no (${status})`;
 
 const refused = ({ kind, status, resetAt }: Said, text: string): TurnOutcome =>
   outcomeOfRefusal({ kind, status, text, resetAt });

@@ -2,10 +2,8 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, sep } from "node:path";
 import { UsageError } from "../../errors.ts";
-import { programPath } from "../program-path.ts";
+import { programPath, type Environment } from "../programs.ts";
 import type { AcpOptions } from "./options.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const PACKAGES = `${sep}node_modules${sep}`;
 

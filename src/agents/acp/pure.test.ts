@@ -4,7 +4,7 @@ import { UsageError } from "../../errors.ts";
 import { answersOf, choicesOf, permissionText } from "./ask-words.ts";
 import { wordsOf } from "./command-line.ts";
 import { acpOptions } from "./options.ts";
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOf, showsOverflow } from "./outcome.ts";
 import { ledModels } from "./providers.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -92,10 +92,22 @@ describe("the end of a turn", () => {
 
   it("is what the model said no with, where the agent calls it an end or an error of its own", () => {
     const stopped = { is: "stopped", reason: "end_turn" } as const;
-    expect(outcomeOf({ answered: stopped, refusal: limit, replies: 0 })).toMatchObject({ is: "limited", resetAt: 5 });
-    expect(outcomeOf({ answered: stopped, refusal: limit, replies: 1 })).toEqual({ is: "done" });
+    expect(outcomeOf({ answered: stopped, refusal: limit })).toMatchObject({ is: "limited", resetAt: 5 });
+    expect(outcomeOf({ answered: stopped, refusal: undefined })).toEqual({ is: "done" });
     const error = { is: "error", code: -32_603, message: "x", data: undefined } as const;
-    expect(outcomeOf({ answered: error, refusal: limit, replies: 3 })).toMatchObject({ is: "limited" });
+    expect(outcomeOf({ answered: error, refusal: limit })).toMatchObject({ is: "limited" });
+  });
+
+  it("is a full context where the agent compacted it after a refusal of no kind, and was refused again", () => {
+    const wrong = { kind: undefined, status: 400, resetAt: undefined } as const;
+    const compaction = { sessionUpdate: "tool_call", _meta: { claudeCode: { toolName: "compact" } } };
+    expect(showsOverflow(compaction, wrong)).toBe(true);
+    expect([showsOverflow(compaction, limit), showsOverflow(compaction, undefined)]).toEqual([false, false]);
+    expect(showsOverflow({ ...compaction, _meta: {}, title: "compact" }, wrong)).toBe(false);
+    const error = { is: "error", code: -32_603, message: "x", data: undefined } as const;
+    expect(outcomeOf({ answered: error, refusal: wrong, overflowed: true })).toMatchObject({ kind: "context" });
+    expect(outcomeOf({ answered: error, refusal: wrong })).toMatchObject({ kind: "agent" });
+    expect(outcomeOf({ answered: error, refusal: limit, overflowed: true })).toMatchObject({ is: "limited" });
   });
 
   it.each([
@@ -105,7 +117,7 @@ describe("the end of a turn", () => {
     ["max_tokens", { is: "failed", kind: "agent" }],
     ["", { is: "failed", kind: "agent" }],
   ])("%j is an outcome of its own", (reason, outcome) => {
-    expect(outcomeOf({ answered: { is: "stopped", reason }, refusal: undefined, replies: 1 })).toMatchObject(outcome);
+    expect(outcomeOf({ answered: { is: "stopped", reason }, refusal: undefined })).toMatchObject(outcome);
   });
 });
 

@@ -120,7 +120,8 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
   function takeTool(update: Json): AgentEvent[] {
     const id = textAt(update, "toolCallId");
     if (id === "") return [];
-    const tool: Tool = tools.get(id) ?? { call: {}, is: "new" };
+    const known = tools.get(id);
+    const tool: Tool = known ?? { call: {}, is: "new" };
     tool.call = merged(tool.call, update);
     tools.set(id, tool);
     if (tool.is === "ended") return [];
@@ -128,7 +129,14 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
     const before = sign();
     const status = textAt(tool.call, "status");
     // Some tell of a call before they know what it is called with.
-    if (tool.is === "new" && isEmptyInput(tool.call) && (status === "" || status === "pending")) return before;
+    if (tool.is === "new" && isEmptyInput(tool.call)) {
+      if (status === "" || status === "pending") return before;
+      // It was in an answer that broke off: nobody called it.
+      if (known !== undefined && status === "failed") {
+        tool.is = "ended";
+        return before;
+      }
+    }
     const started = begin(id, tool);
     if (!FINAL.has(status)) return [...before, ...started];
     tool.is = "ended";
@@ -168,10 +176,8 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
           return [];
       }
     },
-    flush() {
-      const begun = [...tools].flatMap(([id, tool]) => begin(id, tool));
-      return [...begun, ...finishMessage(), usageEvent()];
-    },
+    // A call that was told of and never begun was in an answer that broke off.
+    flush: () => [...finishMessage(), usageEvent()],
     tool: (id) => tools.get(id)?.call ?? {},
   };
 }

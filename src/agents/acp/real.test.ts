@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
-import { CODEX_ACP, codexDialect, PATH_WITH_NODE } from "../../../test/support/acp.ts";
+import { CLAUDE_ACP, CODEX_ACP, codexDialect, PATH_WITH_NODE } from "../../../test/support/acp.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
 import { tempDir } from "../../../test/support/temp.ts";
@@ -19,12 +19,18 @@ afterAll(() => model.standin.close());
 
 const { shell } = codexDialect;
 
-async function opened(options: OpenRequest["agent"]["options"] = {}): Promise<{ session: AgentSession; run: string }> {
+const CODEX = { program: CODEX_ACP, model: "gpt-5.5" };
+const CLAUDE = { program: CLAUDE_ACP, model: "claude-sonnet-5-5" };
+
+async function opened(
+  options: OpenRequest["agent"]["options"] = {},
+  { program, model: wanted }: typeof CODEX = CODEX,
+): Promise<{ session: AgentSession; run: string }> {
   const root = tempDir("acp");
   const workspace = join(root, "workspace");
   mkdirSync(workspace);
   const run = `acp-${randomUUID()}`;
-  const name = `acp:'${CODEX_ACP}'`;
+  const name = `acp:'${program}'`;
   const session = await acp({ name }).open({
     run,
     lane: "main",
@@ -32,7 +38,7 @@ async function opened(options: OpenRequest["agent"]["options"] = {}): Promise<{ 
     home: join(root, "home"),
     session: { ref: randomUUID(), mode: "new" },
     agent: { ...plainAgent, name, ...LIMITS, options },
-    model: "gpt-5.5",
+    model: wanted,
     instructions: "",
     environment: {
       PATH: PATH_WITH_NODE,
@@ -40,6 +46,8 @@ async function opened(options: OpenRequest["agent"]["options"] = {}): Promise<{ 
       PAWL_RUN: run,
       OPENAI_API_KEY: "key",
       OPENAI_BASE_URL: `${model.standin.url}/v1`,
+      ANTHROPIC_API_KEY: "key",
+      ANTHROPIC_BASE_URL: model.standin.url,
     },
   });
   onTestFinished(() => session.close());
@@ -64,6 +72,16 @@ it("says what the model said no with, by its status and its fields, and takes th
   expect(JSON.stringify(end)).not.toMatch(/127\.0\.0\.1:\d+\/[0-9a-f]{48}/);
   const next = await play(session, promptFor([{ text: "well again" }]));
   expect(next.end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
+});
+
+it("tells a full context from other wrong requests, which Anthropic calls the same, by the agent's own compaction", async () => {
+  const { session } = await opened({}, CLAUDE);
+  // One exchange alone is not compacted.
+  for (const text of ["one", "two"]) await play(session, promptFor([{ text }]));
+  const wrong = await play(session, promptFor([{ status: 400, message: "messages.1: wrong" }]));
+  expect(wrong.end.outcome).toMatchObject({ is: "failed", kind: "agent" });
+  const full = await play(session, promptFor([{ status: 400, message: "prompt is too long: 9 tokens > 8 maximum" }]));
+  expect(full.end.outcome).toMatchObject({ is: "failed", kind: "context" });
 });
 
 it("counts every request once, titles too, to the token", async () => {

@@ -2,11 +2,12 @@
  * pawl's own record of an ACP conversation: the protocol has no way to ask an agent what became of a turn. One line per
  * thing that happened, written before it is told: a driver that is killed leaves everything it knew.
  */
-import { appendFileSync, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Usage } from "../../events.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import type { Found, OpenRequest, TurnEnd } from "../../ports.ts";
+import { openPlain } from "../plain-file.ts";
 import { isObject, parsed, textAt, type Json } from "./json.ts";
 
 /** The agent can write here too: a file beyond this is none of ours. */
@@ -89,16 +90,14 @@ function isTurnEnd(value: unknown): value is TurnEnd {
   return isObject(value) && value["type"] === "turn-end" && isObject(value["outcome"]) && isUsage(value["usage"]);
 }
 
-/** A link leads to somebody else's, a pipe would never end. */
 function readPlain(path: string): string | undefined {
-  let fd: number | undefined;
+  const fd = openPlain(path);
+  if (fd === undefined) return undefined;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const stat = fstatSync(fd);
-    return stat.isFile() && stat.size <= MAX_RECORD_BYTES ? readFileSync(fd, "utf8") : undefined;
+    return fstatSync(fd).size <= MAX_RECORD_BYTES ? readFileSync(fd, "utf8") : undefined;
   } catch {
     return undefined;
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    closeSync(fd);
   }
 }

@@ -2,14 +2,18 @@
 import type { HeldRequest, RequestWatcher } from "../../platform/gateway.ts";
 import { listAt, objectAt, parsed, textAt } from "./json.ts";
 import { NO_TOKENS, type Meter, type Tokens } from "./meter.ts";
-import { refusalOf, type Said } from "./refusal.ts";
-import { usageStream } from "./usage-stream.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
+import { usageStream, type UsageStream } from "./usage-stream.ts";
 
 const FIRST_REFUSAL = 400;
 /** Of a refusal's body that is looked at; it is a few lines. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Requests that ask a model nothing. */
 const FREE_PATH = /count_?tokens|embed/i;
+
+/** The agent's own loop offers most tools, not always the same; a title is asked for with few or none. */
+const isAside = (tools: number, most: number): boolean => tools < most / 2;
 
 /** What a turn hears of its model, in the order in which it happened. */
 export type ModelNews =
@@ -32,9 +36,9 @@ interface RequestWatch {
   expect(directive: string, text: string): void;
   forget(directive: string): void;
   refusal(): Said | undefined;
-  answered(): number;
   mayLeave(request: HeldRequest): Promise<void>;
   leaves(request: HeldRequest): RequestWatcher | undefined;
+  /** The connection broke, of the request that has just ended. */
   failed(): void;
   /** Requests may leave while this is done, though no turn runs. */
   during<T>(work: Promise<T>): Promise<T>;
@@ -45,8 +49,12 @@ export function requestWatch(): RequestWatch {
   /** Before the first turn everything may leave. */
   let isOpen = true;
   let left = 0;
-  let answered = 0;
-  let said: Said | undefined;
+  /** What was said no with last, and how many tools that request offered. */
+  let said: { now: Said; tools: number } | undefined;
+  /** That a request of this turn offered. */
+  let mostTools = 0;
+  /** Of the request that ended before its answer did. */
+  let broke: ((now: Said) => void) | undefined;
   let underWay = 0;
   let toolsSeen = false;
   let onQuiet: (() => void) | undefined;
@@ -67,17 +75,20 @@ export function requestWatch(): RequestWatch {
     return [...expected].flatMap(([directive, text]) => (texts.some((one) => one.includes(text)) ? [directive] : []));
   }
 
-  function refused(now: Said): void {
-    said = now;
+  function refused(now: Said, tools: number): void {
+    said = { now, tools };
     turn?.news({ is: "said-no", said: now });
   }
 
   function watcherOf(request: HeldRequest): RequestWatcher {
     const heard = heardIn(request);
-    const { hasTools, hasForm } = shapeOf(request.body);
-    toolsSeen ||= hasTools;
-    const isMain = hasTools || (!toolsSeen && !hasForm);
-    const refuse = (now: Said): void => (isMain ? refused(now) : undefined);
+    const { tools, hasForm } = shapeOf(request.body);
+    toolsSeen ||= tools > 0;
+    mostTools = Math.max(mostTools, tools);
+    const isMain = tools > 0 || (!toolsSeen && !hasForm);
+    const refuse = (now: Said): void => (isMain ? refused(now, tools) : undefined);
+    let isRefused = false;
+    let stream: UsageStream | undefined;
     let told: Tokens | undefined;
     let passes: { take(chunk: Buffer): void; end(): void } | undefined;
     const onUsage = (model: string, so: Tokens): void => {
@@ -90,20 +101,22 @@ export function requestWatch(): RequestWatch {
     return {
       answer({ status, headers }) {
         if (status >= FIRST_REFUSAL) {
+          isRefused = true;
           passes = bodyOf((body) => refuse(refusalOf({ status, headers, body })));
           return;
         }
         count((meter) => meter.reply());
-        if (isMain) said = undefined;
-        if (isMain) answered += 1;
+        if (isMain && !isAside(tools, said?.tools ?? 0)) said = undefined;
         for (const directive of heard) expected.delete(directive);
         if (isMain || heard.length > 0) turn?.news({ is: "answering", heard });
         const isStream = headers["content-type"]?.includes("event-stream") === true;
-        passes = usageStream({ isStream }, { onUsage, onRefusal: refuse });
+        stream = usageStream({ isStream }, { onUsage, onRefusal: refuse });
+        passes = stream;
       },
       data: (chunk) => passes?.take(chunk),
-      end() {
+      end(whole) {
         passes?.end();
+        broke = whole || isRefused || stream?.isWhole() === true ? undefined : refuse;
         underWay -= 1;
         if (underWay === 0) onQuiet?.();
       },
@@ -120,8 +133,8 @@ export function requestWatch(): RequestWatch {
     begin(next) {
       turn = next;
       left = 0;
-      answered = 0;
       said = undefined;
+      mostTools = 0;
       expected.clear();
       for (const take of owed.splice(0)) take(next.meter);
       open();
@@ -142,8 +155,7 @@ export function requestWatch(): RequestWatch {
     },
     expect: (directive, text) => void expected.set(directive, text),
     forget: (directive) => void expected.delete(directive),
-    refusal: () => said,
-    answered: () => answered,
+    refusal: () => (said !== undefined && !isAside(said.tools, mostTools) ? said.now : undefined),
     async mayLeave(request) {
       if (!isAsked(request)) return;
       const { signal } = request;
@@ -160,7 +172,10 @@ export function requestWatch(): RequestWatch {
       turn?.onLeave();
       return watcherOf(request);
     },
-    failed: () => refused({ kind: "connection", status: null, resetAt: undefined }),
+    failed() {
+      broke?.({ kind: "connection", status: null, resetAt: undefined });
+      broke = undefined;
+    },
     async during(work) {
       open();
       try {
@@ -203,12 +218,12 @@ function minus(a: Tokens, b: Tokens): Tokens {
 }
 
 /** An agent's own loop offers tools; titles and suggestions are asked for without, often in a form, and of any model. */
-function shapeOf(body: Buffer): { hasTools: boolean; hasForm: boolean } {
+function shapeOf(body: Buffer): { tools: number; hasForm: boolean } {
   const asked = parsed(body.toString("utf8")) ?? {};
   const forms = [objectAt(asked, "text"), objectAt(asked, "output_config")].map((one) => objectAt(one, "format"));
   const form = [...forms, objectAt(asked, "response_format"), objectAt(asked, "output_format")];
   return {
-    hasTools: listAt(asked, "tools").length > 0,
+    tools: listAt(asked, "tools").length,
     hasForm: form.some((one) => textAt(one, "type") === "json_schema"),
   };
 }

@@ -3,9 +3,11 @@
  * or had to be killed, the next turn starts another on the same session, where the agent can go on with one.
  */
 import { UsageError } from "../../errors.ts";
-import type { TurnOutcome, Usage } from "../../events.ts";
-import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+import type { TurnOutcome } from "../../events.ts";
+import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
+import { cannotBegin, emptyEnd, failed, interrupted, unlessAborted, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
+import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks, CANCELLED } from "./ask.ts";
 import { AgentError } from "./connection.ts";
 import { objectAt, textAt, type Json } from "./json.ts";
@@ -18,20 +20,9 @@ import { turnReader, type TurnReader } from "./reader.ts";
 import { recordTurn } from "./record.ts";
 import { currentModel, NotReady, setModel } from "./session-config.ts";
 import { merged } from "./tools.ts";
-import { hidden, told } from "./telling.ts";
-import { failed, watch } from "./turn.ts";
-import { waitingForPeople } from "./waiting.ts";
+import { hidden } from "./telling.ts";
+import { watch } from "./turn.ts";
 
-const NO_USAGE: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
 const STEERING = "_session/steering";
 
 export function acpSession(request: OpenRequest): AgentSession {
@@ -101,6 +92,7 @@ export function acpSession(request: OpenRequest): AgentSession {
       const starting = warming ?? start();
       warming = undefined;
       current = await unlessAborted(starting, signal);
+      if (current === undefined) await starting.then(({ connection }) => connection.end()).catch(() => undefined);
     }
     if (current === undefined || model === undefined || model === applied) return current;
     await way.during(setModel(current, model));
@@ -111,13 +103,12 @@ export function acpSession(request: OpenRequest): AgentSession {
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const not = cannotBegin({ signal, closed, running: running !== undefined });
+    if (not !== undefined) return yield emptyEnd(not);
     let fit = false;
     try {
       const launched = await ready(signal);
-      if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+      if (launched === undefined) return yield emptyEnd(interrupted(signal));
       for (const text of launched.notices) {
         if (!noticed.has(text)) yield { type: "notice", text };
         noticed.add(text);
@@ -149,12 +140,12 @@ export function acpSession(request: OpenRequest): AgentSession {
         ...way.takeNotices(),
         ...launched.connection.limits().map((met) => `the fence: ${met}`),
       ];
-      fit = yield* told(events, { notices, hide: (text) => way.hide(text) });
+      fit = yield* withNotices(events, { notices, as: (event) => hidden(event, way) });
       costSoFar = reader.view.costUsd ?? costSoFar;
       // From now on there is a conversation.
       session = { ref: session.ref, mode: "continue" };
     } catch (error) {
-      yield hidden(emptyEnd(notReady(error, way.refusal())), (text) => way.hide(text));
+      yield hidden(emptyEnd(notReady(error, way.refusal())), way);
     } finally {
       running = undefined;
       if (!fit) await drop();
@@ -199,40 +190,11 @@ export function acpSession(request: OpenRequest): AgentSession {
   };
 }
 
-/** undefined: it was aborted first, and what had been started is ended. */
-async function unlessAborted(starting: Promise<Launched>, signal: AbortSignal): Promise<Launched | undefined> {
-  const aborted = Promise.withResolvers<undefined>();
-  const onAbort = (): void => aborted.resolve(undefined);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    const first = await Promise.race([starting, aborted.promise]);
-    if (first !== undefined) return first;
-    const late = await starting.catch(() => undefined);
-    await late?.connection.end();
-    return undefined;
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
 /** A person can do something about the one, a later try about the other. */
 function notReady(error: unknown, refusal: Parameters<typeof outcomeOf>[0]["refusal"]): TurnOutcome {
   if (error instanceof UsageError) return failed(error.message);
   if (error instanceof NotReady && refusal === undefined) return error.outcome;
-  if (error instanceof AgentError) return outcomeOf({ answered: error.answer, refusal, replies: 0 });
-  if (refusal !== undefined) return outcomeOf({ answered: { is: "stopped", reason: "" }, refusal, replies: 0 });
+  if (error instanceof AgentError) return outcomeOf({ answered: error.answer, refusal });
+  if (refusal !== undefined) return outcomeOf({ answered: { is: "stopped", reason: "" }, refusal });
   return { is: "cut", reason: brief(error instanceof Error ? error.message : String(error)) };
-}
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
-  };
 }

@@ -4,23 +4,21 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { deadlines, killTime } from "../deadlines.ts";
+import { interrupted, maxTurns } from "../ending.ts";
 import { outcomeOfRefusal } from "../outcome.ts";
 import { countAt, listAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 import type { Asks } from "./ask.ts";
 import type { Launched } from "./launch.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
-import { outcomeOf, type Answered } from "./outcome.ts";
+import { outcomeOf, showsOverflow, wordsFor, type Answered } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import type { TurnRecord } from "./record.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { currentModel } from "./session-config.ts";
-import type { Waiting } from "./waiting.ts";
+import type { Waiting } from "../waiting.ts";
 
-/** How long an interrupted turn may take to end before its process is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** Requests that outlive the turn (a title, …) are waited for, so that they count in it. */
 const SETTLE_MS = 500;
 /** A wait longer than this is pawl's: it is journalled, shown and can be interrupted. */
@@ -48,8 +46,6 @@ export interface Watched {
   /** The final text is the answer, as JSON. */
   answers: boolean;
 }
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message });
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
@@ -81,17 +77,17 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
   const { launched, waiting, reader, limits, signal } = watched;
   const { connection, id: sessionId } = launched;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let refusals = 0;
   let continuations = 0;
+  let overflowed = false;
 
   const stop = (outcome: TurnOutcome): void => {
     if (stopping !== undefined) return;
     stopping = outcome;
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     connection.notify("session/cancel", { sessionId });
     // A question that waits would hold the turn.
     waiting.end();
@@ -101,33 +97,29 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   for (;;) {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (isAtLimit()) stop(maxTurns(watched.maxRequests));
-    // Waiting for a person is neither work nor silence.
-    const timed = stopping === undefined && !waiting.isWaiting();
-    const waited = waiting.waited();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await connection.next({
-      deadline: Math.min(turnDue, idleDue, killAt),
+      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
       case "update":
-        lastSeenAt = performance.now();
+        time.seen();
+        overflowed ||= showsOverflow(wake.update, watched.way.refusal());
         yield* reader.take(wake.update);
         break;
       case "answering":
-        lastSeenAt = performance.now();
+        time.seen();
         refusals = 0;
         yield* reader.answering();
         for (const directive of wake.heard) yield { type: "delivered", directive };
         break;
       case "metered":
-        lastSeenAt = performance.now();
+        time.seen();
         yield reader.usage();
         break;
       case "said-no": {
         refusals += 1;
-        lastSeenAt = performance.now();
+        time.seen();
         yield retryOf(wake.said, refusals);
         if (refusals >= MAX_REFUSALS || waitOf(wake.said) > MAX_OWN_RETRY_WAIT_MS) stop(refused(wake.said));
         break;
@@ -141,42 +133,39 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           break;
         }
         takeUsage(watched, wake.result);
-        yield* end(watched, { is: "stopped", reason: textAt(wake.result, "stopReason") }, stopping);
+        yield* end(watched, { is: "stopped", reason: textAt(wake.result, "stopReason") }, { stopping, overflowed });
         return true;
       }
       case "error": {
         const isRefusal = watched.way.refusal() !== undefined;
-        yield* end(watched, wake, stopping);
+        yield* end(watched, wake, { stopping, overflowed });
         return isRefusal;
       }
       case "ended":
-        yield* end(watched, { is: "died", why: wake.why }, stopping);
+        yield* end(watched, { is: "died", why: wake.why }, { stopping, overflowed });
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
         if (now >= killAt) {
-          yield* end(watched, { is: "died", why: "the agent did not stop when it was asked to" }, stopping);
+          yield* end(
+            watched,
+            { is: "died", why: "the agent did not stop when it was asked to" },
+            { stopping, overflowed },
+          );
           return false;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }
   }
 }
 
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of ${limit} model requests in one turn`,
-});
-
-const refused = ({ kind, status, resetAt }: Said): TurnOutcome =>
-  outcomeOfRefusal({ kind, status, resetAt, text: `the model says no${status === null ? "" : ` (${status})`}` });
+const refused = (said: Said): TurnOutcome => outcomeOfRefusal({ ...said, text: wordsFor(said) });
 
 const waitOf = ({ resetAt }: Said): number => (resetAt === undefined ? 0 : Math.max(0, resetAt - Date.now()));
 
@@ -205,11 +194,11 @@ function takeUsage({ meter, launched }: Watched, result: Json): void {
 async function* end(
   watched: Watched,
   answered: Answered,
-  stopping: TurnOutcome | undefined,
+  { stopping, overflowed }: { stopping: TurnOutcome | undefined; overflowed: boolean },
 ): AsyncGenerator<AgentEvent> {
   const { uuid, way, reader, meter, record, costBefore, answers } = watched;
   for (let event = watched.waiting.shift(); event !== undefined; event = watched.waiting.shift()) yield event;
-  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal(), replies: way.answered() });
+  const outcome = stopping ?? outcomeOf({ answered, refusal: way.refusal(), overflowed });
   await way.end(answered.is === "died" ? 0 : SETTLE_MS);
   const { view } = reader;
   if (view.costUsd !== undefined && costBefore !== undefined) meter.toldCost(Math.max(0, view.costUsd - costBefore));

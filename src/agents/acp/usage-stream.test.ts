@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Tokens } from "./meter.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { usageStream } from "./usage-stream.ts";
 
 interface Heard {
@@ -80,6 +80,8 @@ it("hears a refusal in the middle of a stream by its type, not by the words of a
   const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   const { refusals } = heardIn(sse(overloaded), { isStream: true });
   expect(refusals).toEqual([{ kind: "overloaded", status: 200, resetAt: undefined }]);
+  const over = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } };
+  expect(heardIn(sse(over, overloaded), { isStream: true }).refusals).toEqual([]);
   const talk = { type: "content_block_delta", delta: { text: 'the error was "rate_limit_error"' } };
   expect(heardIn(sse(talk), { isStream: true }).refusals).toEqual([]);
 });

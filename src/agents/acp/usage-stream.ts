@@ -5,7 +5,8 @@
 import { lines } from "../lines.ts";
 import { countAt, isObject, objectAt, parsed, textAt, type Json } from "./json.ts";
 import { NO_TOKENS, type Tokens } from "./meter.ts";
-import { laterRefusal, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { laterRefusal } from "./refusal.ts";
 
 /** Of one event; the last one of a response may hold all of it. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -15,6 +16,8 @@ const MARKS = /usage|error/;
 export interface UsageStream {
   take(chunk: Buffer): void;
   end(): void;
+  /** Its last word was heard: a connection that breaks now has taken nothing away. */
+  isWhole(): boolean;
 }
 
 interface Heard {
@@ -27,6 +30,7 @@ interface Heard {
 export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRefusal }: Heard): UsageStream {
   let model = "";
   let so: Tokens = NO_TOKENS;
+  let whole = false;
 
   function take(event: Json): void {
     const body = bodyOf(event);
@@ -36,7 +40,8 @@ export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRe
       so = larger(so, tokens);
       onUsage(model, so);
     }
-    const said = isStream ? laterRefusal(event) : undefined;
+    whole ||= isEnd(event);
+    const said = isStream && !whole ? laterRefusal(event) : undefined;
     if (said !== undefined) onRefusal(said);
   }
 
@@ -49,21 +54,31 @@ export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRe
     },
     { maxBytes: MAX_EVENT_BYTES },
   );
-  const whole: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
 
   return {
     take(chunk) {
       if (isStream) return reader.take(chunk);
       bytes += chunk.length;
-      if (bytes <= MAX_EVENT_BYTES) whole.push(chunk);
+      if (bytes <= MAX_EVENT_BYTES) chunks.push(chunk);
     },
     end() {
       if (isStream) return reader.take(Buffer.from("\n"));
-      const body = bytes <= MAX_EVENT_BYTES ? parsed(Buffer.concat(whole).toString("utf8")) : undefined;
+      const body = bytes <= MAX_EVENT_BYTES ? parsed(Buffer.concat(chunks).toString("utf8")) : undefined;
       if (body !== undefined) take(body);
     },
+    isWhole: () => whole,
   };
+}
+
+/** Anthropic's and OpenAI's; where others' streams break off, nobody knows what was lost. */
+function isEnd(event: Json): boolean {
+  const { type } = event;
+  return (
+    (type === "message_delta" && textAt(objectAt(event, "delta"), "stop_reason") !== "") ||
+    type === "response.completed"
+  );
 }
 
 /** The part of an event that has model and usage. */

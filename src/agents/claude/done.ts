@@ -1,32 +1,18 @@
 /**
  * The tool by which Claude Code says how its work stands. Its MCP server runs inside this process and is made by hand:
- * one fixed tool needs neither a schema library nor a process, and its definition is in every request, so it is short.
+ * one fixed tool needs neither a schema library nor a process.
  */
 import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk";
-import type { TurnEnd } from "../../ports.ts";
+import { answerTo, callOf, PAWL_SERVER, TOOL, type Call } from "../done-call.ts";
 
-type Call = NonNullable<TurnEnd["call"]>;
-
-export const PAWL_SERVER = "pawl";
-const TOOL = "done";
 export const DONE_TOOL = `mcp__${PAWL_SERVER}__${TOOL}`;
 
-const STATUSES = ["done", "task", "abort"] as const;
-const DEFINITION = {
-  name: TOOL,
-  description: "Claim how your work stands: done = the goal, task = the current task, abort = it cannot be done.",
-  inputSchema: {
-    type: "object",
-    properties: { status: { type: "string", enum: STATUSES }, summary: { type: "string" } },
-    required: ["status", "summary"],
-  },
+/** Of the tool's definition. */
+const MORE = {
   annotations: { readOnlyHint: true },
   // Never behind a search for tools.
   _meta: { "anthropic/alwaysLoad": true },
 };
-const NOTED = "Noted. It is a claim: pawl checks it.";
-const WRONG = `Not noted: status is one of ${STATUSES.join(", ")}, summary a text.`;
-const METHOD_NOT_FOUND = -32_601;
 
 interface Message {
   id?: string | number;
@@ -43,7 +29,8 @@ export function doneServer(): McpSdkServerConfigWithInstance {
     connect(transport: Transport): Promise<void> {
       const onmessage = (message: Message): void => {
         if (message.id === undefined || message.method === undefined) return;
-        void transport.send({ jsonrpc: "2.0", id: message.id, ...answerTo(message) });
+        const { id, method, params = {} } = message;
+        void transport.send({ jsonrpc: "2.0", id, ...answerTo({ method, params, more: MORE }) });
       };
       Object.assign(transport, { onmessage });
       return Promise.resolve();
@@ -56,36 +43,6 @@ export function doneServer(): McpSdkServerConfigWithInstance {
     name: PAWL_SERVER,
     instance: instance as unknown as McpSdkServerConfigWithInstance["instance"],
   };
-}
-
-function answerTo({ method, params }: Message): { result: object } | { error: object } {
-  switch (method) {
-    case "initialize":
-      return {
-        result: {
-          protocolVersion: params?.protocolVersion ?? "2025-06-18",
-          capabilities: { tools: {} },
-          serverInfo: { name: PAWL_SERVER, version: "1" },
-        },
-      };
-    case "ping":
-      return { result: {} };
-    case "tools/list":
-      return { result: { tools: [DEFINITION] } };
-    case "tools/call": {
-      const isError = params?.name !== TOOL || callOf(params.arguments) === undefined;
-      return { result: { content: [{ type: "text", text: isError ? WRONG : NOTED }], isError } };
-    }
-    default:
-      return { error: { code: METHOD_NOT_FOUND, message: `no ${method}` } };
-  }
-}
-
-function callOf(input: unknown): Call | undefined {
-  if (typeof input !== "object" || input === null) return undefined;
-  const { status, summary } = input as { status?: unknown; summary?: unknown };
-  const is = STATUSES.find((word) => word === status);
-  return is === undefined || typeof summary !== "string" ? undefined : { is, text: summary };
 }
 
 export interface DoneCalls {

@@ -7,7 +7,8 @@ import { closeSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HeldRequest } from "../../platform/gateway.ts";
 import { openTail, type Tail } from "./tail.ts";
-import { blocksOf, openPlain, subagentFile, transcriptOf } from "./transcript.ts";
+import { openPlain } from "../plain-file.ts";
+import { blocksOf, subagentFile, transcriptOf } from "./transcript.ts";
 
 /** Longest that a request is held: five times as long as the program takes to write. */
 const HOLD_LIMIT_MS = 500;

@@ -4,27 +4,24 @@
  */
 import type { Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { Channel } from "../channel.ts";
+import { wakes, type Wakes } from "../wakes.ts";
 import type { ClaudeProcess } from "./process.ts";
 import type { Totals } from "./reader.ts";
 
 /** How long the stream may still deliver after the process has exited: a child may hold the output open. */
 const EXIT_DRAIN_MS = 1_000;
-/** Longest that a timer of Node can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
-type Wake =
-  | { is: "message"; message: SDKMessage }
-  /** The stream is over; `why` is for people. */
-  | { is: "ended"; why: string }
-  | { is: "aborted" }
-  | { is: "timer" };
+interface Message {
+  is: "message";
+  message: SDKMessage;
+}
 
 /** Runtime supports an option that the types leave out: queued messages are cancelled with the turn. */
 interface Interruptible {
   interrupt(options: { cancelQueued: boolean }): Promise<unknown>;
 }
 
-export interface Live {
+export interface Live extends Pick<Wakes<Message>, "next" | "nudge"> {
   /** What its cumulative totals may be before the next turn; one after the first. */
   baselines: readonly Totals[];
   /** Its process has exited or its stream is over. */
@@ -33,10 +30,6 @@ export interface Live {
   setModel(model: string): Promise<void>;
   /** Asks the turn to end; what was queued does not run. Never rejects. */
   interrupt(): Promise<void>;
-  /** The next thing that happens, at the latest at `deadline` (monotonic ms). */
-  next(options: { deadline: number; signal: AbortSignal | undefined }): Promise<Wake>;
-  /** Ends a `next` that waits, as a timer would. */
-  nudge(): void;
   /** Limits of the fence that were met since the last look. */
   limits(): string[];
   /** Ends process and children. Repeatable. */
@@ -51,16 +44,16 @@ interface Parts {
 }
 
 export function live({ query, input, process, baselines }: Parts): Live {
-  let arrived: Wake | undefined;
+  let arrived = 0;
   let pulling = false;
-  let ended: string | undefined;
   let exited = false;
-  let wake: (() => void) | undefined;
+  const inbox = wakes<Message>((waiting) => {
+    arrived = waiting;
+  });
 
   const over = (why: string): void => {
     const words = process.lastWords();
-    ended ??= words === "" ? why : `${why}: ${words}`;
-    wake?.();
+    inbox.over(words === "" ? why : `${why}: ${words}`);
   };
   void process.exited.then((how) => {
     exited = true;
@@ -68,14 +61,13 @@ export function live({ query, input, process, baselines }: Parts): Live {
   });
 
   function pull(): void {
-    if (pulling || arrived !== undefined) return;
+    if (pulling || arrived > 0 || inbox.ended() !== undefined) return;
     pulling = true;
     query.next().then(
       (result) => {
         pulling = false;
         if (result.done === true) return over("Claude Code ended");
-        arrived = { is: "message", message: result.value };
-        return wake?.();
+        return inbox.put({ is: "message", message: result.value });
       },
       (error: unknown) => {
         pulling = false;
@@ -84,16 +76,9 @@ export function live({ query, input, process, baselines }: Parts): Live {
     );
   }
 
-  function take(): Wake | undefined {
-    const taken = arrived;
-    arrived = undefined;
-    if (taken !== undefined) return taken;
-    return ended === undefined ? undefined : { is: "ended", why: ended };
-  }
-
   return {
     baselines,
-    isDead: () => exited || ended !== undefined,
+    isDead: () => exited || inbox.ended() !== undefined,
     say: (message) => input.push(message),
     setModel: (model) => query.setModel(model),
     async interrupt() {
@@ -103,27 +88,11 @@ export function live({ query, input, process, baselines }: Parts): Live {
         // It is dead or dying; the stream tells.
       }
     },
-    async next({ deadline, signal }) {
-      if (signal?.aborted === true) return { is: "aborted" };
-      const ready = take();
-      if (ready !== undefined) return ready;
+    next(options) {
       pull();
-      const waitMs = Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS);
-      const reason = await new Promise<"wake" | "timer" | "aborted">((resolve) => {
-        const done = (why: "wake" | "timer" | "aborted"): void => {
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", onAbort);
-          resolve(why);
-        };
-        const onAbort = (): void => done("aborted");
-        const timer = setTimeout(() => done("timer"), waitMs);
-        wake = () => done("wake");
-        signal?.addEventListener("abort", onAbort, { once: true });
-      });
-      wake = undefined;
-      return reason === "wake" ? (take() ?? { is: "timer" }) : { is: reason };
+      return inbox.next(options);
     },
-    nudge: () => wake?.(),
+    nudge: () => inbox.nudge(),
     limits: () => process.limits(),
     async end() {
       input.end();

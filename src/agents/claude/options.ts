@@ -1,10 +1,10 @@
 /** What only Claude Code understands of an agent's options, checked before a run starts. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { McpServerConfig, Options, PermissionMode } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec, AskSpec } from "../../spec.ts";
-import { PAWL_SERVER } from "./done.ts";
+import { PAWL_SERVER } from "../done-call.ts";
+import { readMcpFiles, refuseOwnName } from "../mcp-files.ts";
+import { words, type OptionValue } from "../option-words.ts";
 
 type Effort = NonNullable<Options["effort"]>;
 
@@ -51,20 +51,7 @@ const RESERVED: Readonly<Record<string, string>> = {
   background: "pawl needs it in the foreground",
 };
 
-type Json = AgentSpec["options"][string];
-
-function words(name: string, value: Json | undefined): string[] {
-  if (value === undefined) return [];
-  if (typeof value === "string")
-    return value
-      .split(",")
-      .map((word) => word.trim())
-      .filter((word) => word !== "");
-  if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
-  throw new UsageError(`agent option ${name} must be a list of words`);
-}
-
-function oneOf<T extends string>(name: string, value: Json | undefined, allowed: readonly T[]): T | undefined {
+function oneOf<T extends string>(name: string, value: OptionValue | undefined, allowed: readonly T[]): T | undefined {
   if (value === undefined) return undefined;
   const found = allowed.find((word) => word === value);
   if (found !== undefined) return found;
@@ -158,24 +145,11 @@ export function answerOptions({ bin, effort }: AgentSpec["options"]): ClaudeOpti
 
 /** The servers of all files, later ones win. Throws UsageError. */
 export function readMcpServers(files: readonly string[], workspace: string): Record<string, McpServerConfig> {
-  const servers: Record<string, McpServerConfig> = {};
-  for (const file of files) {
-    let content: unknown;
-    try {
-      content = JSON.parse(readFileSync(resolve(workspace, file), "utf8"));
-    } catch (cause) {
-      throw new UsageError(`MCP configuration ${file} cannot be read`, { hint: "a JSON file with mcpServers", cause });
-    }
-    const found = (content as { mcpServers?: unknown } | null)?.mcpServers;
-    if (typeof found !== "object" || found === null) {
-      throw new UsageError(`MCP configuration ${file} has no mcpServers`, { hint: '{"mcpServers": {…}}' });
-    }
-    if (Object.hasOwn(found, PAWL_SERVER)) {
-      throw new UsageError(`MCP configuration ${file} has a server named ${PAWL_SERVER}, which is pawl's own`, {
-        hint: "give it another name",
-      });
-    }
-    Object.assign(servers, found);
-  }
-  return servers;
+  return readMcpFiles(files, {
+    workspace,
+    serverOf(name, server, file) {
+      refuseOwnName(name, { own: PAWL_SERVER, file });
+      return server as unknown as McpServerConfig;
+    },
+  });
 }

@@ -3,7 +3,8 @@ import type { McpServerConfig, Options } from "@anthropic-ai/claude-agent-sdk";
 import type { OpenRequest } from "../../ports.ts";
 import { QUESTION_TOOL } from "./ask-words.ts";
 import type { Asks } from "./ask.ts";
-import { DONE_TOOL, doneServer, PAWL_SERVER } from "./done.ts";
+import { PAWL_SERVER } from "../done-call.ts";
+import { DONE_TOOL, doneServer } from "./done.ts";
 import type { ClaudeOptions } from "./options.ts";
 import { readMcpServers } from "./options.ts";
 

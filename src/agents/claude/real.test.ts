@@ -164,6 +164,7 @@ describe("turns", () => {
   it("goes on from a session whose process died between two turns", async () => {
     const { session, world } = await once([{ text: "one" }]);
     for (const pid of taggedProcesses("PAWL_RUN", world.run)) process.kill(pid, "SIGKILL");
+    await waitFor(() => taggedProcesses("PAWL_RUN", world.run).length === 0, { what: "the end of the process" });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await play(session, promptFor([{ text: "two" }]))).end).toMatchObject({ outcome: { is: "done" } });
     expect(model.seen.at(-1)?.prompts).toHaveLength(2);

@@ -1,9 +1,9 @@
 /** The Agent SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
-import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type * as SdkModule from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
+import { programPath } from "../programs.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
@@ -45,8 +45,7 @@ export function claudeAvailable(
     }
     return;
   }
-  const places = bin.includes("/") ? [bin] : (env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, bin));
-  if (!places.some(isExecutable)) {
+  if (programPath(bin, env) === undefined) {
     throw new UsageError(`--agent-bin ${bin} is not a program`, { hint: "the path of the claude executable" });
   }
 }
@@ -76,13 +75,4 @@ function ownPrograms(): string[] {
       return [];
     }
   });
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,12 +5,13 @@
 import { join } from "node:path";
 import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
-import type { TurnOutcome, Usage } from "../../events.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import { priceOf } from "../../platform/prices.ts";
-import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
 import { channel } from "../channel.ts";
+import { cannotBegin, emptyEnd, failed, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
+import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
 import { foretold } from "./foretold.ts";
@@ -30,8 +31,6 @@ import { watch } from "./turn.ts";
 import { readUserSettings } from "./user-settings.ts";
 import { uuidWithin } from "./uuid.ts";
 
-const NO_USAGE: Usage = { ...NO_TOTALS, requests: 0, toolCalls: 0, estimated: false };
-
 interface Launched {
   live: Live;
   notice: string | undefined;
@@ -45,7 +44,8 @@ interface Setup {
 
 export function claudeSession(request: OpenRequest, { login, user }: Setup): AgentSession {
   const way = modelWay(request, login);
-  const asks = newAsks(request.agent.ask);
+  const waiting = waitingForPeople();
+  const asks = newAsks({ policy: request.agent.ask, waiting });
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
   let { model, session } = request;
@@ -109,9 +109,8 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const not = cannotBegin({ signal, closed, running: running !== undefined });
+    if (not !== undefined) return yield emptyEnd(not);
     const spent = meter(priceOf);
     const reader = turnReader({ uuid, meter: spent });
     running = { uuid, reader };
@@ -128,12 +127,11 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
       }
       const { USAGE_LIMIT_ERROR_PREFIXES: usageLimitPrefixes } = await loadSdk();
       current.say(userMessage(uuid, prompt));
-      const events = watch({ uuid, live: current, asks, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      const events = watch({ uuid, live: current, waiting, reader, meter: spent, limits, signal, usageLimitPrefixes });
       const held = current;
-      fit = yield* withNotices(events, () => [
-        ...way.takeNotices(),
-        ...held.limits().map((met) => `the fence: ${met}`),
-      ]);
+      fit = yield* withNotices(events, {
+        notices: () => [...way.takeNotices(), ...held.limits().map((met) => `the fence: ${met}`)],
+      });
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -172,7 +170,7 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
         return "next-turn";
       }
     },
-    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
+    reply: (question, reply) => Promise.resolve(waiting.reply(question, reply)),
     async close() {
       closed = true;
       const ahead = await warming?.catch(() => undefined);
@@ -183,43 +181,11 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
   };
 }
 
-/** What is known of the connection and the limits is told before the turn ends. */
-async function* withNotices(
-  events: AsyncGenerator<AgentEvent, boolean>,
-  takeNotices: () => string[],
-): AsyncGenerator<AgentEvent, boolean> {
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
-      yield next.value;
-    }
-  } finally {
-    await events.return(false);
-  }
-}
-
 function userMessage(uuid: string, text: string): SDKUserMessage {
   return {
     type: "user",
     message: { role: "user", content: text },
     parent_tool_use_id: null,
     uuid: uuid as NonNullable<SDKUserMessage["uuid"]>,
-  };
-}
-
-const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
   };
 }

@@ -2,7 +2,8 @@
 import { hash } from "node:crypto";
 import { closeSync, fdatasync, fstatSync, readSync } from "node:fs";
 import type { Entry } from "./transcript.ts";
-import { blocksOf, openPlain, parseEntry } from "./transcript.ts";
+import { openPlain } from "../plain-file.ts";
+import { blocksOf, parseEntry } from "./transcript.ts";
 
 /** How far back the first look goes: what a resumed conversation goes on from stands at its end. */
 const FIRST_LOOK_BYTES = 4 * 1024 * 1024;

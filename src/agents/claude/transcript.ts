@@ -2,8 +2,9 @@
  * Claude Code's own record of a conversation: JSON lines under its config directory, written before a request (the
  * prompt) and before a result (the answer). Read line by line; a torn or strange line is skipped.
  */
-import { closeSync, constants, createReadStream, fstatSync, lstatSync, openSync, readdirSync } from "node:fs";
+import { createReadStream, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { openPlain } from "../plain-file.ts";
 import type { ApiUsage } from "./meter.ts";
 
 /** A longer line cannot be a message we need to understand: pictures, huge tool results. */
@@ -87,19 +88,6 @@ export async function* entriesOf(path: string, { mark }: { mark?: string } = {})
     const entry = parseEntry(line);
     if (entry !== undefined) yield entry;
   }
-}
-
-/** A descriptor; undefined for what is no plain file: a link leads to somebody else's, a pipe would never end. */
-export function openPlain(path: string): number | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (fstatSync(fd).isFile()) return fd;
-  } catch {
-    // There is none, or it is a link.
-  }
-  if (fd !== undefined) closeSync(fd);
-  return undefined;
 }
 
 /** Complete lines only: what is after the last newline was being written when the program died. */

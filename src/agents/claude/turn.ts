@@ -4,18 +4,16 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
+import { deadlines, killTime } from "../deadlines.ts";
+import { interrupted } from "../ending.ts";
 import { brief } from "../outcome.ts";
-import type { Asks } from "./ask.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import { settle } from "./settle.ts";
 
-/** How long an interrupted turn may take to end before its process is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** A message said in the moment the turn ended may still be taken up. */
 const LATE_SAY_GRACE_MS = 2_000;
 /** A wait longer than this is pawl's: it is journalled, shown and can be interrupted. */
@@ -24,7 +22,7 @@ const MAX_OWN_RETRY_WAIT_MS = 20_000;
 interface Watched {
   uuid: string;
   live: Live;
-  asks: Asks;
+  waiting: Waiting;
   reader: TurnReader;
   meter: Meter;
   limits: TurnLimits;
@@ -34,8 +32,6 @@ interface Watched {
 
 /** What is waited for next, and since when. Times are monotonic ms. */
 interface Deadlines {
-  turn: number;
-  idle: number;
   /** After the result: the program should become idle. */
   completion: number;
   /** After idle: something said is still on its way. */
@@ -46,26 +42,23 @@ interface Deadlines {
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, live, asks } = watched;
-  asks.begin(uuid, () => live.nudge());
+  const { uuid, live, waiting } = watched;
+  waiting.begin(uuid, () => live.nudge());
   try {
     return yield* watchLive(watched);
   } finally {
-    asks.end();
+    waiting.end();
   }
 }
 
 async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { live, asks, reader, meter, limits, signal } = watched;
+  const { live, waiting, reader, meter, limits, signal } = watched;
   const { view } = reader;
-  const startedAt = performance.now();
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let died: string | undefined;
-  let lastSeenAt = startedAt;
   let retryUntil = 0;
   const due: Deadlines = {
-    turn: Infinity,
-    idle: Infinity,
     completion: Infinity,
     lateSay: Infinity,
     interrupt: Infinity,
@@ -74,7 +67,7 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    due.interrupt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    due.interrupt = killTime(outcome);
     void live.interrupt();
   };
   const end = (): TurnEnd => {
@@ -92,30 +85,28 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
   };
 
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
-    // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
-    const timed = stopping === undefined && !asks.isWaiting();
-    const waited = asks.waited();
-    due.turn = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    due.idle = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
+    // Waiting for a retry that was announced is no silence.
+    const limit = time.next({ timed: stopping === undefined, quietUntil: retryUntil });
     const wake = await live.next({
-      deadline: Math.min(...Object.values(due)),
+      deadline: Math.min(limit, ...Object.values(due)),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
       case "message": {
-        lastSeenAt = performance.now();
+        const now = performance.now();
+        time.seen();
         yield* reader.take(wake.message);
-        if (wake.message.type === "result") due.completion = lastSeenAt + limits.completionGraceMs;
+        if (wake.message.type === "result") due.completion = now + limits.completionGraceMs;
         if (wake.message.type === "stream_event") due.completion = Infinity;
         if (wake.message.type === "system" && wake.message.subtype === "api_retry") {
           const waitMs = wake.message.retry_delay_ms;
-          retryUntil = lastSeenAt + waitMs;
+          retryUntil = now + waitMs;
           if (stopping === undefined && waitMs > MAX_OWN_RETRY_WAIT_MS) stop(longRetry(wake.message));
         }
         if (!view.idle) due.lateSay = Infinity;
         else if (stopping === undefined && reader.undelivered().length > 0) {
-          due.lateSay = Math.min(due.lateSay, lastSeenAt + LATE_SAY_GRACE_MS);
+          due.lateSay = Math.min(due.lateSay, now + LATE_SAY_GRACE_MS);
           due.completion = Infinity;
         } else {
           yield end();
@@ -128,7 +119,7 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
         yield end();
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -142,8 +133,8 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
           yield end();
           return false;
         }
-        if (now >= due.turn) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= due.idle) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }

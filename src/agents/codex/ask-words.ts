@@ -1,17 +1,10 @@
-/** What a person reads of an agent's request. The agent wrote it, so nothing in it may move a terminal or hide. */
+/** What Codex asks, for people to read, and their answers in the form it wants. */
+import { permissionLine, questionWords } from "../ask-words.ts";
 import { isObject, textAt, type Item, type Json } from "./protocol.ts";
-
-/** What is cut is said, so that nobody allows what they did not see. */
-const MAX_PERMISSION_CHARS = 1_000;
-const MAX_QUESTION_CHARS = 4_000;
-const MAX_OPTION_CHARS = 200;
 
 export function permissionText(params: Json, item: Item | undefined): string {
   const reason = textAt(params, "reason");
-  return cut(
-    oneLine(reason === "" ? whatOf(params, item) : `${whatOf(params, item)} (${reason})`),
-    MAX_PERMISSION_CHARS,
-  );
+  return permissionLine(reason === "" ? whatOf(params, item) : `${whatOf(params, item)} (${reason})`);
 }
 
 function whatOf(params: Json, item: Item | undefined): string {
@@ -34,7 +27,7 @@ export interface Choice {
   /** By which the tool finds its answer. */
   id: string;
   text: string;
-  options: readonly string[];
+  options: string[];
 }
 
 export function choicesOf({ questions }: Json): Choice[] {
@@ -43,14 +36,7 @@ export function choicesOf({ questions }: Json): Choice[] {
       label: textAt(option, "label"),
       description: textAt(option, "description"),
     }));
-    const lines = offered.map(({ label, description }) =>
-      oneLine(description === "" ? `- ${label}` : `- ${label}: ${description}`),
-    );
-    return {
-      id: textAt(one, "id"),
-      text: cut([oneLine(textAt(one, "question")), ...lines].join("\n"), MAX_QUESTION_CHARS),
-      options: offered.map(({ label }) => oneLine(label).slice(0, MAX_OPTION_CHARS)),
-    };
+    return { id: textAt(one, "id"), ...questionWords(textAt(one, "question"), { offered }) };
   });
 }
 
@@ -60,15 +46,3 @@ export function answersOf(choices: readonly Choice[], words: (at: number) => str
 }
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
-/** Control and invisible characters are written out. */
-function oneLine(text: string): string {
-  return text
-    .replaceAll(/\s+/g, " ")
-    .trim()
-    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
-}

@@ -11,8 +11,10 @@ import { relayWords } from "../../platform/fence/relay.ts";
 import type { OpenRequest } from "../../ports.ts";
 import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import { socketName } from "../socket-name.ts";
+import { refusalOf } from "./refusal.ts";
+import { streamEnd } from "./stream-end.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
@@ -91,6 +93,10 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
         if (!answer.path.startsWith(REQUESTS)) return;
         said = refusalOf(answer);
         if (said === undefined) answered.push(asked);
+      },
+      watch({ method, path }) {
+        if (method !== "POST" || !path.startsWith(REQUESTS)) return undefined;
+        return streamEnd((broken) => (said = broken));
       },
       onFailure(error) {
         failure = brief(error.message);

@@ -1,6 +1,7 @@
 /** What only Codex understands of an agent's options, checked before a run starts. */
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec, AskSpec } from "../../spec.ts";
+import { words, type OptionValue } from "../option-words.ts";
 
 const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 type Sandbox = (typeof SANDBOXES)[number];
@@ -43,16 +44,7 @@ const RESERVED: Readonly<Record<string, string>> = {
   model_reasoning_effort: "use pawl's own --effort",
 };
 
-type Json = AgentSpec["options"][string];
-
-function words(name: string, value: Json | undefined): string[] {
-  if (value === undefined) return [];
-  if (typeof value === "string") return value.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
-  if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
-  throw new UsageError(`agent option ${name} must be a list of words`);
-}
-
-function oneOf<T extends string>(flag: string, value: Json | undefined, allowed: readonly T[]): T | undefined {
+function oneOf<T extends string>(flag: string, value: OptionValue | undefined, allowed: readonly T[]): T | undefined {
   if (value === undefined) return undefined;
   const found = allowed.find((word) => word === value);
   if (found !== undefined) return found;

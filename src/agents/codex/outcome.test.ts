@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { outcomeOf } from "./outcome.ts";
 import type { TurnError } from "./protocol.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 
 const NOW = 1_000_000;
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>

@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal, type RefusalKind } from "../outcome.ts";
 import { isObject, type TurnError } from "./protocol.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 
 export interface Signals {
   /** Of the turn, as its last message says; undefined: there was none. */

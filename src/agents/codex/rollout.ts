@@ -2,10 +2,11 @@
  * Codex's own record of a conversation (a "rollout"): JSON lines under its home, the prompt written before the request,
  * the cost with every response. Read line by line; a torn or strange line is skipped.
  */
-import { closeSync, constants, createReadStream, fstatSync, lstatSync, openSync, readdirSync } from "node:fs";
+import { createReadStream, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { codexHome } from "./home.ts";
 import { lines } from "../lines.ts";
+import { openPlain } from "../plain-file.ts";
 import { isObject, type Json } from "./protocol.ts";
 
 /** Read of one: a tool can make it as long as it likes. */
@@ -53,19 +54,6 @@ export async function* entriesOf(path: string): AsyncGenerator<Entry> {
     reader.take(chunk);
     yield* found.splice(0);
   }
-}
-
-/** A descriptor; undefined for what is no plain file: a link leads to somebody else's, a pipe would never end. */
-function openPlain(path: string): number | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (fstatSync(fd).isFile()) return fd;
-  } catch {
-    // There is none, or it is a link.
-  }
-  if (fd !== undefined) closeSync(fd);
-  return undefined;
 }
 
 function parsed(line: string): Entry | undefined {

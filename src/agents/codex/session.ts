@@ -3,9 +3,11 @@
  * had to be killed, the next turn starts another on the same thread.
  */
 import { randomUUID } from "node:crypto";
-import type { TurnOutcome, Usage } from "../../events.ts";
-import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+
+import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
+import { cannotBegin, emptyEnd, failed, interrupted, unlessAborted, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
+import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
 import { recordedUsage } from "./inspect.ts";
 import { isUsage, launch, type Launched } from "./launch.ts";
@@ -16,27 +18,18 @@ import { answerOptions, codexOptions, type CodexOptions } from "./options.ts";
 import { watchPlaceholders } from "./placeholders.ts";
 import type { Json } from "./protocol.ts";
 import { threadTokens, turnReader, USAGE_TOLD, type TurnReader } from "./reader.ts";
-import { failed, textInput, watch } from "./turn.ts";
+import { textInput, watch } from "./turn.ts";
 
 interface Setup {
   login: CodexLogin | undefined;
   userEnvironment: Readonly<Record<string, string | undefined>>;
 }
 
-const NO_USAGE: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
 export const NO_LOGIN = "Codex has no login: no key in the environment and nothing that `codex login` stored";
 
 export function codexSession(request: OpenRequest, { login, userEnvironment }: Setup): AgentSession {
-  const asks = newAsks({ policy: request.agent.ask, workspace: request.workspace });
+  const waiting = waitingForPeople();
+  const asks = newAsks({ policy: request.agent.ask, workspace: request.workspace, waiting });
   const told = new Set<string>();
   const way = login === undefined ? undefined : modelWay(request, login, userEnvironment);
   let { model, session } = request;
@@ -81,34 +74,22 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
     if (current !== undefined) return current;
     const starting = warming ?? start(through);
     warming = undefined;
-    const aborted = Promise.withResolvers<undefined>();
-    const onAbort = (): void => aborted.resolve(undefined);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      const first = await Promise.race([starting, aborted.promise]);
-      if (first === undefined) {
-        const late = await starting.catch(() => undefined);
-        await late?.live.end();
-      }
-      current = first;
-      return first;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    current = await unlessAborted(starting, signal);
+    if (current === undefined) await starting.then(({ live }) => live.end()).catch(() => undefined);
+    return current;
   }
 
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const not = cannotBegin({ signal, closed, running: running !== undefined });
+    if (not !== undefined) return yield emptyEnd(not);
     if (way === undefined) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
     let fit = false;
     const spent = meter();
     try {
       const launched = await ready(way, signal);
-      if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+      if (launched === undefined) return yield emptyEnd(interrupted(signal));
       const { live, thread, notice } = launched;
       if (notice !== undefined && !told.has(notice)) {
         told.add(notice);
@@ -132,6 +113,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         thread,
         start: startOf({ uuid, prompt, thread, model, effort, answer: request.answer }),
         live,
+        waiting,
         asks,
         reader,
         meter: spent,
@@ -143,10 +125,9 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         answers: request.answer !== undefined,
         tidy: sandbox === "danger-full-access" ? () => undefined : watchPlaceholders(request.workspace),
       });
-      fit = yield* withNotices(events, () => [
-        ...way.takeNotices(),
-        ...live.limits().map((met) => `the fence: ${met}`),
-      ]);
+      fit = yield* withNotices(events, {
+        notices: () => [...way.takeNotices(), ...live.limits().map((met) => `the fence: ${met}`)],
+      });
     } catch (error) {
       yield emptyEnd(
         isUsage(error) ? failed(error.message) : { is: "cut", reason: way.hide(brief((error as Error).message)) },
@@ -197,7 +178,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
       const { status } = await current.live.request("turn/settings/update", asked).catch((): Json => ({}));
       return status === "applied" ? "now" : "next-turn";
     },
-    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
+    reply: (question, reply) => Promise.resolve(waiting.reply(question, reply)),
     async close() {
       closed = true;
       const ahead = await warming?.catch(() => undefined);
@@ -226,35 +207,5 @@ function startOf({ uuid, prompt, thread, model, effort, answer }: TurnStart): Js
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
     ...(answer === undefined ? {} : { outputSchema: answer }),
-  };
-}
-
-/** What is known of the connection and the limits is told before the turn ends. */
-async function* withNotices(
-  events: AsyncGenerator<AgentEvent, boolean>,
-  takeNotices: () => string[],
-): AsyncGenerator<AgentEvent, boolean> {
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
-      yield next.value;
-    }
-  } finally {
-    await events.return(false);
-  }
-}
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
   };
 }

@@ -5,7 +5,9 @@
 import { randomUUID } from "node:crypto";
 import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
-import { brief } from "../outcome.ts";
+import { deadlines, killTime } from "../deadlines.ts";
+import { failed, hiddenIn, interrupted, maxTurns } from "../ending.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
@@ -14,10 +16,6 @@ import { outcomeOf } from "./outcome.ts";
 import { isObject, textAt, type Incoming, type Json } from "./protocol.ts";
 import type { TurnReader } from "./reader.ts";
 
-/** How long an interrupted turn may take to end before its process is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** To end what the turn left running in the background. */
 const CLEAN_LIMIT_MS = 2_000;
 
@@ -27,6 +25,7 @@ export interface Watched {
   /** Parameters of the request that starts the turn. */
   start: Json;
   live: Live;
+  waiting: Waiting;
   asks: Asks;
   reader: TurnReader;
   meter: Meter;
@@ -45,9 +44,9 @@ export const textInput = (text: string): Json[] => [{ type: "text", text, text_e
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, live, asks, way, maxRequests } = watched;
+  const { uuid, live, waiting, way, maxRequests } = watched;
   let atLimit = false;
-  asks.begin(uuid, () => live.nudge());
+  waiting.begin(uuid, () => live.nudge());
   way.begin({
     limit: maxRequests,
     onLimit() {
@@ -59,16 +58,15 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   try {
     return yield* watchLive(watched, () => atLimit);
   } finally {
-    asks.end();
+    waiting.end();
     live.unlisten();
   }
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { thread, live, asks, reader, limits, signal } = watched;
+  const { thread, live, waiting, reader, limits, signal } = watched;
   const { view } = reader;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let interrupting = false;
@@ -81,23 +79,18 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     interrupt();
     // A question that waits would hold the turn.
-    asks.end();
+    waiting.end();
   };
 
   live.ask("turn/start", watched.start);
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
-    // Waiting for a person is neither work nor silence.
-    const timed = stopping === undefined && !asks.isWaiting();
-    const waited = asks.waited();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, waited.until) + limits.idleTimeoutMs : Infinity;
     const wake = await live.next({
-      deadline: Math.min(turnDue, idleDue, killAt),
+      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
@@ -111,7 +104,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { stopping: stopping ?? failed(wake.message), died: undefined });
         return false;
       case "note": {
-        lastSeenAt = performance.now();
+        time.seen();
         yield* reader.take(wake.method, wake.params);
         if (stopping !== undefined) interrupt();
         if (view.status === undefined) break;
@@ -120,14 +113,14 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         return true;
       }
       case "asked":
-        lastSeenAt = performance.now();
+        time.seen();
         void answer(watched, wake);
         break;
       case "ended":
         yield* end(watched, { stopping, died: wake.why });
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -135,8 +128,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           yield* end(watched, { stopping, died: undefined });
           return false;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }
@@ -189,7 +182,7 @@ async function* end(
   yield { type: "usage", usage };
   yield {
     type: "turn-end",
-    outcome: withoutPass(outcome, way),
+    outcome: hiddenIn(outcome, (text) => way.hide(text)),
     usage,
     finalText: view.finalText,
     call: view.call,
@@ -218,25 +211,3 @@ function answerIn(text: string): { value: unknown } | undefined {
     return undefined;
   }
 }
-
-function withoutPass(outcome: TurnOutcome, way: ModelWay): TurnOutcome {
-  switch (outcome.is) {
-    case "failed":
-    case "limited":
-      return { ...outcome, message: way.hide(outcome.message) };
-    case "cut":
-      return { ...outcome, reason: way.hide(outcome.reason) };
-    case "done":
-    case "interrupted":
-    case "timeout":
-      return outcome;
-  }
-}
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of model requests in one turn: ${limit}`,
-});

@@ -6,7 +6,7 @@ import type { CommandEntry } from "../../spec/command-agent.ts";
 import { NO_RELAY } from "./model-way.ts";
 import { commandOptions } from "./options.ts";
 import { brokenPath } from "./paths.ts";
-import { programPath } from "../program-path.ts";
+import { programPath } from "../programs.ts";
 import { hasPlaceholder, refuseUnknownPlaceholders } from "./words.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

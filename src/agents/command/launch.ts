@@ -7,7 +7,7 @@ import type { CommandEntry } from "../../spec/command-agent.ts";
 import { startPiped, type Piped } from "../piped.ts";
 import type { ModelWay } from "./model-way.ts";
 import type { CommandOptions } from "./options.ts";
-import { programPath } from "../program-path.ts";
+import { programPath } from "../programs.ts";
 import { instructionsFile, programHome, promptFile, type Conversation } from "./record.ts";
 import { commandWords, filledText, hasPlaceholder } from "./words.ts";
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import type { AgentSpec } from "../../spec.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
-import { programPath } from "../program-path.ts";
+import { programPath } from "../programs.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

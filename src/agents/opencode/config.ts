@@ -2,7 +2,8 @@
 import { makePrivateDir } from "../../platform/files.ts";
 import type { OpenRequest } from "../../ports.ts";
 import type { AskSpec } from "../../spec.ts";
-import { DONE_TOOL, PAWL_SERVER } from "./done.ts";
+import { PAWL_SERVER } from "../done-call.ts";
+import { DONE_TOOL } from "./done.ts";
 import { xdgFolder } from "./home.ts";
 import type { Json } from "./json.ts";
 import type { ModelName } from "./model.ts";

@@ -2,7 +2,7 @@
 import { isObject, type Json } from "./json.ts";
 import type { ServerProcess } from "./process.ts";
 import type { Client } from "./sdk.ts";
-import { wakes, type Wakes } from "./wakes.ts";
+import { inboxOf, type Inbox } from "./wakes.ts";
 
 /** How long the stream may still deliver after the process has exited. */
 const EXIT_DRAIN_MS = 500;
@@ -11,7 +11,7 @@ const BROKEN_GRACE_MS = 1_000;
 /** Events that were missed while it was broken would be missing for good. */
 const STREAM_TRIES = 1;
 
-export interface Live extends Pick<Wakes, "next" | "nudge"> {
+export interface Live extends Pick<Inbox, "next" | "nudge"> {
   readonly client: Client;
   /** Resolves once no event can be missed any more; rejects when there will be none. */
   readonly connected: Promise<void>;
@@ -35,7 +35,7 @@ interface Parts {
 }
 
 export function live({ client, process }: Parts): Live {
-  const inbox = wakes();
+  const inbox = inboxOf();
   const stopped = new AbortController();
   const connected = Promise.withResolvers<void>();
   connected.promise.catch(() => undefined);

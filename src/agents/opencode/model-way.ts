@@ -14,7 +14,8 @@ import { brief } from "../outcome.ts";
 import { answerDone, DONE_PATH } from "./done.ts";
 import { textAt } from "./json.ts";
 import type { Environment, Login } from "./login.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 import { noteSpent, usageReader, type Spent } from "./spent.ts";
 import { socketName } from "../socket-name.ts";
 

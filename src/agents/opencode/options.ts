@@ -1,6 +1,7 @@
 /** What only opencode understands of an agent's options, checked before a run starts. */
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec, AskSpec } from "../../spec.ts";
+import { words, type OptionValue } from "../option-words.ts";
 
 /** opencode's own names of what an agent may do; they are how its tools are switched off, too. */
 const TOOLS = [
@@ -43,21 +44,12 @@ export interface OpencodeOptions {
   server: string | undefined;
 }
 
-type Json = AgentSpec["options"][string];
-
-function words(name: string, value: Json | undefined): string[] {
-  if (value === undefined) return [];
-  if (typeof value === "string") return value.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
-  if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
-  throw new UsageError(`agent option ${name} must be a list of words`);
-}
-
-function text(flag: string, value: Json | undefined): string | undefined {
+function text(flag: string, value: OptionValue | undefined): string | undefined {
   if (value === undefined || (typeof value === "string" && value !== "")) return value;
   throw new UsageError(`${flag} is ${JSON.stringify(value)}`, { hint: "a word" });
 }
 
-function toolNames(value: Json | undefined): string[] | undefined {
+function toolNames(value: OptionValue | undefined): string[] | undefined {
   if (value === undefined) return undefined;
   const names = words("tools", value).map((name) => (EDITORS.includes(name) ? "edit" : name));
   // An underscore is how opencode names the tools of MCP servers.
@@ -68,7 +60,7 @@ function toolNames(value: Json | undefined): string[] | undefined {
   });
 }
 
-function agentNamed(value: Json | undefined): OpencodeOptions["agent"] {
+function agentNamed(value: OptionValue | undefined): OpencodeOptions["agent"] {
   const found = AGENTS.find((name) => name === (value ?? "build"));
   if (found !== undefined) return found;
   throw new UsageError(`--permissions ${JSON.stringify(value)}, which opencode does not know`, {
@@ -76,7 +68,7 @@ function agentNamed(value: Json | undefined): OpencodeOptions["agent"] {
   });
 }
 
-function serverAt(value: Json | undefined): string | undefined {
+function serverAt(value: OptionValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "") return url.href;

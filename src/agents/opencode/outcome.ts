@@ -2,7 +2,8 @@
 import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal } from "../outcome.ts";
 import { objectAt, textAt, type Json } from "./json.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 
 export interface Signals {
   /** The last message of the model is whole, and there is an answer. */

@@ -86,7 +86,7 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
   /** This one and those of its subagents. */
   const sessions = new Set([session]);
   const messages = new Map<string, Message>();
-  /** Ids of parts that were told as far as they can be. */
+  /** Ids of messages and parts that were told as far as they can be. */
   const told = new Set<string>();
   const begunTools = new Set<string>();
   const said = new Map<string, { directive: string; message: string | undefined }>();
@@ -145,8 +145,11 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
     if (info["structured"] !== undefined) view.answer = info["structured"];
     if (message.whole) return [];
     message.whole = true;
-    return isObject(info["error"]) ? [] : [{ type: "message", id }];
+    return isObject(info["error"]) ? [] : tellMessage(id);
   }
+
+  /** Whole for opencode is it only after its tools have run; what calls them was said before. */
+  const tellMessage = (id: string): AgentEvent[] => (once(id) ? [{ type: "message", id }] : []);
 
   function takeTool(part: Json, message: Message): AgentEvent[] {
     const id = textAt(part, "callID");
@@ -160,6 +163,7 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
     if (!begunTools.has(id)) {
       begunTools.add(id);
       meter.tool(id, name);
+      if (message.main) events.push(...tellMessage(textAt(part, "messageID")));
       events.push({ type: "tool-start", id, name, input }, usageEvent());
     }
     if (status === "running" || !once(textAt(part, "id"))) return events;

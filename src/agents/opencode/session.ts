@@ -3,9 +3,11 @@
  * to be killed, the next turn starts another on the same conversation.
  */
 import { UsageError } from "../../errors.ts";
-import type { TurnOutcome, Usage } from "../../events.ts";
-import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
+
+import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
+import { cannotBegin, emptyEnd, failed, interrupted, unlessAborted, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
+import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
 import { launch, type Launched } from "./launch.ts";
 import type { Environment, Login } from "./login.ts";
@@ -15,7 +17,7 @@ import { answerOptions, opencodeOptions, type OpencodeOptions } from "./options.
 import { MARK, turnReader, type TurnReader } from "./reader.ts";
 import { attachedClient } from "./sdk.ts";
 import type { Servers } from "./server.ts";
-import { failed, watch } from "./turn.ts";
+import { watch } from "./turn.ts";
 
 interface Setup {
   logins: readonly Login[];
@@ -26,20 +28,20 @@ interface Setup {
 /** Of a turn whose session is closed. */
 const ABORT_LIMIT_MS = 1_000;
 
-const NO_USAGE: Usage = {
-  requests: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  usd: 0,
-  estimated: false,
-};
 export const NO_LOGIN = "opencode has no login: no key in the environment and none that `opencode auth login` stored";
+
+interface Said {
+  sessionID: string;
+  mark: string;
+  text: string;
+  /** The model that is to answer; undefined: opencode's own choice. */
+  by: string | undefined;
+}
 
 interface Running {
   uuid: string;
+  /** It began with; what is said into the turn does not change it. */
+  model: string | undefined;
   reader: TurnReader;
   pending: { count: number };
   said: number;
@@ -50,7 +52,8 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
   /** Of a server that runs already. */
   const url = typeof server === "string" ? server : undefined;
   const attached = url !== undefined;
-  const asks = newAsks(request.agent.ask);
+  const waiting = waitingForPeople();
+  const asks = newAsks({ policy: request.agent.ask, waiting });
   const seat = attached || logins.length === 0 ? undefined : servers.join(request);
   const way = seat?.way;
   const told = new Set<string>();
@@ -90,20 +93,14 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
     if (current !== undefined && !isFit(current)) leaveServer();
     if (current !== undefined) return current;
     starting ??= start();
-    const aborted = Promise.withResolvers<undefined>();
-    const onAbort = (): void => aborted.resolve(undefined);
-    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const first = await Promise.race([starting, aborted.promise]);
+      current = await unlessAborted(starting, signal);
       // What was begun is there for the next turn.
-      if (first !== undefined) starting = undefined;
-      current = first;
-      return first;
+      if (current !== undefined) starting = undefined;
+      return current;
     } catch (error) {
       starting = undefined;
       throw error;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -112,13 +109,13 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
     current = undefined;
   }
 
-  const promptOf = (opencode: string, mark: string, text: string) => {
+  const promptOf = ({ sessionID, mark, text, by }: Said) => {
     const { agent, effort } = options();
     const { answer, instructions } = request;
     return {
-      sessionID: opencode,
+      sessionID,
       agent,
-      ...(model === undefined ? {} : { model: named(model) }),
+      ...(by === undefined ? {} : { model: named(by) }),
       ...(effort === undefined ? {} : { variant: effort }),
       ...(instructions === "" ? {} : { system: instructions }),
       ...(answer === undefined ? {} : { format: { type: "json_schema" as const, schema: { ...answer } } }),
@@ -129,14 +126,13 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running !== undefined) return yield emptyEnd(failed("another turn of this session is running"));
+    const not = cannotBegin({ signal, closed, running: running !== undefined });
+    if (not !== undefined) return yield emptyEnd(not);
     if (seat === undefined && !attached) return yield emptyEnd({ is: "failed", kind: "login", message: NO_LOGIN });
     let fit = false;
     try {
       const launched = await ready(signal);
-      if (launched === undefined) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
+      if (launched === undefined) return yield emptyEnd(interrupted(signal));
       const { live, session: opencode, notice } = launched;
       if (notice !== undefined && !told.has(notice)) {
         told.add(notice);
@@ -153,12 +149,13 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
         status: () => way?.refusal(opencode)?.status ?? null,
       });
       const pending = { count: 0 };
-      running = { uuid, reader, pending, said: 0 };
+      running = { uuid, model, reader, pending, said: 0 };
       const events = watch(
         {
           uuid,
           session: opencode,
           live,
+          waiting,
           asks,
           reader,
           meter: spent,
@@ -169,12 +166,11 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
           pending,
           answers: request.answer !== undefined,
         },
-        () => live.prompt(promptOf(opencode, uuid, prompt), "prompt"),
+        () => live.prompt(promptOf({ sessionID: opencode, mark: uuid, text: prompt, by: model }), "prompt"),
       );
-      fit = yield* withNotices(events, () => [
-        ...(way?.takeNotices() ?? []),
-        ...live.limits().map((met) => `the fence: ${met}`),
-      ]);
+      fit = yield* withNotices(events, {
+        notices: () => [...(way?.takeNotices() ?? []), ...live.limits().map((met) => `the fence: ${met}`)],
+      });
     } catch (error) {
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
@@ -202,7 +198,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       if (!running.reader.expect(mark, directive)) return Promise.resolve("next-turn");
       // Joins the turn that runs: it is in the next request; the turn is over when this, too, is answered.
       running.pending.count += 1;
-      current.live.prompt(promptOf(current.session, mark, text), "say");
+      current.live.prompt(promptOf({ sessionID: current.session, mark, text, by: running.model }), "say");
       return Promise.resolve("now");
     },
     setModel(wanted) {
@@ -210,7 +206,7 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
       // It goes with a prompt: a turn that runs keeps its own.
       return Promise.resolve(current === undefined || running !== undefined ? "next-turn" : "now");
     },
-    reply: (question, reply) => Promise.resolve(asks.reply(question, reply)),
+    reply: (question, reply) => Promise.resolve(waiting.reply(question, reply)),
     async close() {
       closed = true;
       // The server may be others', too.
@@ -225,34 +221,4 @@ export function opencodeSession(request: OpenRequest, { logins, servers, userEnv
 async function abortOn({ live, session }: Launched): Promise<void> {
   const signal = AbortSignal.timeout(ABORT_LIMIT_MS);
   await live.client.session.abort({ sessionID: session }, { signal }).catch(() => undefined);
-}
-
-/** What is known of the connection and the limits is told before the turn ends. */
-async function* withNotices(
-  events: AsyncGenerator<AgentEvent, boolean>,
-  takeNotices: () => string[],
-): AsyncGenerator<AgentEvent, boolean> {
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done === true) return next.value;
-      if (next.value.type === "turn-end") for (const text of takeNotices()) yield { type: "notice", text };
-      yield next.value;
-    }
-  } finally {
-    await events.return(false);
-  }
-}
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
-  };
 }

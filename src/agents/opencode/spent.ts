@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { openPlain } from "../plain-file.ts";
 import { isObject, numberAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 
 export interface Tokens {
@@ -96,7 +97,7 @@ function tokensIn(said: Json): Tokens {
 
 /** Directly in the home, whose parent the agent cannot write. */
 const fileOf = (home: string): string => join(home, "opencode-spent.jsonl");
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 const PRIVATE = 0o600;
 /** Read of it: an agent can make it as long as it likes. */
 const MAX_FILE_CHARS = 64 * 1024 * 1024;
@@ -131,14 +132,13 @@ export function notedSpent(home: string): (Spent & { at: number })[] {
 }
 
 function linesOf(file: string): string[] {
+  const fd = openPlain(file);
+  if (fd === undefined) return [];
   try {
-    const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      return readFileSync(fd, "utf8").slice(-MAX_FILE_CHARS).split("\n");
-    } finally {
-      closeSync(fd);
-    }
+    return readFileSync(fd, "utf8").slice(-MAX_FILE_CHARS).split("\n");
   } catch {
     return [];
+  } finally {
+    closeSync(fd);
   }
 }

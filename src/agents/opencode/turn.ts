@@ -4,7 +4,9 @@
  */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
-import { brief } from "../outcome.ts";
+import { deadlines, killTime } from "../deadlines.ts";
+import { failed, interrupted, maxTurns } from "../ending.ts";
+import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
@@ -12,10 +14,6 @@ import type { ModelWay } from "./model-way.ts";
 import { outcomeOf, outcomeOfRetry } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 
-/** How long an interrupted turn may take to end before its server is killed. */
-const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
 /** From the answer to the prompt until the last event of it, which comes another way. */
 const SETTLE_LIMIT_MS = 5_000;
 /** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
@@ -27,6 +25,7 @@ export interface Watched {
   /** opencode's own name of the session. */
   session: string;
   live: Live;
+  waiting: Waiting;
   asks: Asks;
   reader: TurnReader;
   meter: Meter;
@@ -43,9 +42,9 @@ export interface Watched {
 
 /** `send`: the prompt. Returns whether the server is still fit for another turn. */
 export async function* watch(watched: Watched, send: () => void): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, session, asks, live, meter, way, maxRequests, pending } = watched;
+  const { uuid, session, waiting, live, meter, way, maxRequests, pending } = watched;
   let atLimit = false;
-  asks.begin(uuid, () => live.nudge());
+  waiting.begin(uuid, () => live.nudge());
   way?.begin(session, {
     limit: maxRequests,
     onLimit() {
@@ -61,16 +60,15 @@ export async function* watch(watched: Watched, send: () => void): AsyncGenerator
   try {
     return yield* watchLive(watched, () => atLimit);
   } finally {
-    asks.end();
+    waiting.end();
     live.unlisten();
   }
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { session, live, asks, reader, limits, signal, pending, way } = watched;
+  const { session, live, waiting, asks, reader, limits, signal, pending, way } = watched;
   const { view } = reader;
-  const startedAt = performance.now();
-  let lastSeenAt = startedAt;
+  const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
   let settleAt = Infinity;
@@ -80,14 +78,14 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
-    killAt = performance.now() + (outcome.is === "timeout" ? TIMEOUT_GRACE_MS : INTERRUPT_GRACE_MS);
+    killAt = killTime(outcome);
     abort();
     // A question that waits would hold the turn.
-    asks.end();
+    waiting.end();
   };
 
   for (;;) {
-    for (let event = asks.shift(); event !== undefined; event = asks.shift()) yield event;
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
     if (pending.count === 0) {
       if (view.idle) {
@@ -96,21 +94,18 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       }
       if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
     }
-    // Waiting for a person is neither work nor silence, waiting for a retry that was announced is no silence.
-    const timed = stopping === undefined && pending.count > 0 && !asks.isWaiting();
-    const waited = asks.waited();
-    const retryUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
-    const turnDue = timed ? startedAt + limits.turnTimeoutMs + waited.ms : Infinity;
-    const idleDue = timed ? Math.max(lastSeenAt, retryUntil, waited.until) + limits.idleTimeoutMs : Infinity;
+    // Waiting for a retry that was announced is no silence.
+    const quietUntil = view.retry === undefined ? 0 : performance.now() + view.retry.next - Date.now();
+    const due = time.next({ timed: stopping === undefined && pending.count > 0, quietUntil });
     const wake = await live.next({
-      deadline: Math.min(turnDue, idleDue, killAt, settleAt),
+      deadline: Math.min(due, killAt, settleAt),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
       case "event": {
         const events = reader.take(wake.type, wake.properties);
         if (reader.isOurs(wake.properties)) {
-          lastSeenAt = performance.now();
+          time.seen();
           asks.take(wake.type, wake.properties, live.client);
           // It may have begun only after it was told to end.
           if (stopping !== undefined && wake.type === "session.status" && !view.idle) abort();
@@ -124,7 +119,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       }
       case "answered":
         pending.count -= 1;
-        lastSeenAt = performance.now();
+        time.seen();
         answer = wake.data;
         if (pending.count === 0 && reader.isNothing(answer)) {
           yield* end(watched, { stopping, died: undefined });
@@ -140,7 +135,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         yield* end(watched, { stopping, died: wake.why });
         return false;
       case "aborted":
-        stop({ is: "interrupted", by: String(signal.reason) });
+        stop(interrupted(signal));
         break;
       case "timer": {
         const now = performance.now();
@@ -149,8 +144,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
           yield* end(watched, { stopping, died: undefined });
           return now < killAt;
         }
-        if (now >= turnDue) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
-        else if (now >= idleDue) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
+        const late = time.passed();
+        if (late !== undefined) stop(late);
         break;
       }
     }
@@ -183,11 +178,3 @@ function* end(
     contextTokens: view.contextTokens,
   } satisfies TurnEnd;
 }
-
-export const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-const maxTurns = (limit: number | undefined): TurnOutcome => ({
-  is: "failed",
-  kind: "max-turns",
-  message: `the agent reached its limit of model requests in one turn: ${limit}`,
-});
