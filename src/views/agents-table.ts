@@ -3,16 +3,18 @@ import type { KnownAgent } from "../compose/known-agents.ts";
 import type { Gap } from "../ports.ts";
 
 /** What is asked of an agent, with what it means, in the order of the table. */
-const ABILITIES: readonly { ability: Gap["cannot"]; means: string }[] = [
-  { ability: "say-now", means: "hears what is said during a turn" },
-  { ability: "switch-model", means: "goes on with another model in the same conversation" },
-  { ability: "resume", means: "goes on with a conversation after a restart" },
-  { ability: "rewind", means: "goes back to an earlier message" },
-  { ability: "inspect", means: "can tell afterwards what became of a turn that nobody saw the end of" },
-  { ability: "report-cost", means: "tells what it cost, in dollars" },
-  { ability: "ask", means: "asks a person for permissions and answers" },
-  { ability: "done-call", means: "has a tool to say that it is done" },
-];
+const MEANS: Readonly<Record<Gap["cannot"], string>> = {
+  "say-now": "hears what is said during a turn",
+  "switch-model": "goes on with another model in the same conversation",
+  "switch-model-now": "takes another model during a turn",
+  resume: "goes on with a conversation after a restart",
+  rewind: "goes back to an earlier message",
+  inspect: "can tell afterwards what became of a turn that nobody saw the end of",
+  "report-cost": "tells what it cost, in dollars",
+  ask: "asks a person for permissions and answers",
+  "done-call": "has a tool to say that it is done",
+};
+const ABILITIES = Object.entries(MEANS).map(([ability, means]) => ({ ability: ability as Gap["cannot"], means }));
 
 const can = ({ gaps }: KnownAgent, ability: Gap["cannot"]): boolean => !gaps.some(({ cannot }) => cannot === ability);
 

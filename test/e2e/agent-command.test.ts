@@ -1,75 +1,60 @@
 /** `pawl run --agent` with programs that are only configured: a preset's real program in the fence, and one of pawl.yaml. */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { openState, type State } from "../../src/compose.ts";
-import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace, GATE, type CliPlace } from "../support/cli.ts";
-import { tempDir, waitFor } from "../support/temp.ts";
+import { expect, it } from "vitest";
+import { COMMAND_GAPS } from "../../src/agents/command/gaps.ts";
+import { CHECK, openaiLogin, openGate, refusesAll, untilOpen } from "../support/agent-run.ts";
+import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
+import { exec, scriptedExec } from "../support/codex.ts";
+import { directivesTable } from "../support/directives.ts";
+import { liveRun } from "../support/live-run.ts";
+import { tempDir } from "../support/temp.ts";
 
 const CODEX = join(
   dirname(createRequire(import.meta.url).resolve(`@openai/codex-${process.platform}-${process.arch}/package.json`)),
   "vendor/x86_64-unknown-linux-musl/bin/codex",
 );
-const PRESET = ["--agent", "codex-exec", "--agent-bin", CODEX, "--model", "gpt-5.5"];
-const RUN = ["run", "write work.txt", ...PRESET, "--fence", "bwrap", "--json"];
-const CHECK = ["--check", "grep -q right work.txt"];
+const PRESET = ["--agent-bin", CODEX];
+const FLAGS = ["--agent", "codex-exec", ...PRESET, "--model", "gpt-5.5"];
 
-const bash = (cmd: string): Step => ({ tools: [{ name: "exec_command", input: { cmd } }] });
-/** The login of Codex instead of Claude Code's. */
-function loginOf({ standin, env }: CliPlace): Record<string, string> {
-  const key = env["ANTHROPIC_API_KEY"] ?? "";
-  return { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: key, OPENAI_BASE_URL: `${standin?.url}/v1` };
-}
-
-/** Ends when the test opens the gate: a file that git ignores, in the one place that both see. */
-const heldBy = (gate: string): Step => bash(`until [ -e ${GATE}${gate} ]; do sleep 0.02; done`);
-const open = ({ repository }: CliPlace, gate: string): void =>
-  writeFileSync(join(repository.path, `${GATE}${gate}`), "");
-
-async function stateOf(place: CliPlace): Promise<{ state: State; run: string }> {
-  const state = await waitFor(() => existsSync(join(place.state, "journal.db")) && openState(place.env), {
-    what: "a journal",
-  });
-  onTestFinished(() => state.close());
-  const { run } = await waitFor(async () => (await state.journal.runs())[0], { what: "the run" });
-  return { state, run };
-}
+directivesTable({
+  name: "a command (codex exec)",
+  entry: "codex-exec",
+  models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
+  flags: PRESET,
+  env: openaiLogin,
+  shell: scriptedExec,
+  gaps: COMMAND_GAPS,
+});
 
 it("goes from red to green, is killed in the middle and gone on with, hears what is said, and holds no key", async () => {
   const seen = "(env; cat /proc/[0-9]*/environ) > seen.txt 2>&1";
   const place = await cliPlace({
     script: byIteration({
-      1: [bash(`echo wrong > work.txt; ${seen}`), { text: CLAIM }],
-      2: [heldBy("kill"), heldBy("say"), { text: "Not yet." }],
-      3: [bash("echo right > work.txt"), { text: CLAIM }],
+      1: [exec(`echo wrong > work.txt; ${seen}`), { text: CLAIM }],
+      2: [exec(untilOpen("kill")), exec(untilOpen("say")), { text: "Not yet." }],
+      3: [exec("echo right > work.txt"), { text: CLAIM }],
     }),
   });
-  const env = loginOf(place);
-  const first = place.start([...RUN, ...CHECK], { env });
-  const { state, run } = await stateOf(place);
-  const calls = async (): Promise<string[]> => {
-    const lines = (await state.trace.read(run)).map(({ line }) => line);
-    return lines.flatMap(({ kind, data }) => (kind === "tool-start" ? [JSON.stringify(data)] : []));
-  };
-  await waitFor(async () => (await calls()).some((call) => call.includes("gate-kill")), { what: "the second turn" });
+  const env = openaiLogin(place);
+  const first = place.start(["run", "write work.txt", ...FLAGS, ...CHECK], { env });
+  const live = await liveRun(place);
+  await live.calls(`${GATE}kill`);
   first.child.kill("SIGKILL");
   await first.done;
-  open(place, "kill");
+  openGate(place, "kill");
 
-  const second = place.start(["resume", run, "--json"], { env });
-  await waitFor(async () => (await calls()).some((call) => call.includes("gate-say")), { what: "the third call" });
+  const second = place.start(["resume", live.run, "--json"], { env });
+  await live.calls(`${GATE}say`);
   const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
-  await waitFor(async () => (await state.journal.read(run)).some(({ type }) => type === "directive-received"), {
-    what: "the directive",
-  });
-  open(place, "say");
+  await live.nth("directive-received");
+  openGate(place, "say");
   expect(JSON.parse((await steer.done).stdout)).toMatchObject({ receipt: "acknowledged" });
   const result = await second.done;
   expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
 
-  const facts = await state.journal.read(run);
+  const facts = await live.facts();
   expect(facts.at(-1)).toMatchObject({ type: "run-end", outcome: { is: "verified" } });
   const delivered = facts.filter((fact) => fact.type === "directive-delivered");
   expect(delivered).toMatchObject([{ how: expect.stringMatching(/^in the prompt of turn/) }]);
@@ -125,7 +110,7 @@ it("stands in for Claude Code as pawl.yaml said at the start, and nothing that w
   });
   const options = ["--model", "claude-opus-5-5", "--effort", "high", "--tools", "Bash,Write", "--agent-max-turns", "9"];
   const line = ["run", "write work.txt", "--agent", "claude", "--fallback", "mine", ...options, ...CHECK];
-  const result = await place.pawl(...line, "--fence", "bwrap", "--json");
+  const result = await place.pawl(...line);
   expect([result.code, result.stderr]).toEqual([0, expect.stringContaining("usage limit")]);
   expect(result.of("turn-start").map(({ seat }) => seat)).toEqual(["claude:claude-opus-5-5", "mine", "mine"]);
   const [start] = result.of("run-start");
@@ -143,15 +128,15 @@ it("stands in for Claude Code as pawl.yaml said at the start, and nothing that w
 }, 60_000);
 
 it("refuses what a command cannot do before anything is spent, and names the option", async () => {
-  const place = await cliPlace({ script: byIteration({}) });
-  const env = loginOf(place);
-  const refusals: [string[], RegExp][] = [
-    [["--agent-server", "http://127.0.0.1:1"], /--agent-server means nothing to the agent codex-exec: it is a command/],
-    [["--agent", "cloude"], /--agent must be one of: claude, .*, not "cloude"/],
-  ];
-  for (const [words, says] of refusals) {
-    const { code, stderr } = await place.start([...RUN, ...CHECK, ...words], { env }).done;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
-  }
-  expect(place.standin?.requests).toEqual([]);
+  await refusesAll({
+    flags: FLAGS,
+    env: openaiLogin,
+    refusals: [
+      [
+        ["--agent-server", "http://127.0.0.1:1"],
+        "--agent-server means nothing to the agent codex-exec: it is a command",
+      ],
+      [["--agent", "cloude"], "--agent must be one of: claude"],
+    ],
+  });
 });

@@ -13,8 +13,8 @@ import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
 import type { Said } from "../refusal.ts";
 import { socketName } from "../socket-name.ts";
+import { streamEnd } from "../stream-end.ts";
 import { refusalOf } from "./refusal.ts";
-import { streamEnd } from "./stream-end.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;

@@ -6,6 +6,7 @@ import { hasPlaceholder } from "./words.ts";
 /** Whatever its entry says. */
 export const COMMAND_GAPS: readonly Gap[] = [
   { cannot: "say-now", reason: "a process per turn, which reads nothing after its prompt" },
+  { cannot: "switch-model-now", reason: "a process per turn, which was started with its model" },
   { cannot: "rewind", reason: "a command has no common way back to an earlier message" },
   { cannot: "ask", reason: "nobody can be asked while a command runs" },
   { cannot: "done-call", reason: "a command has no tool of pawl's; the promise in its last words counts" },

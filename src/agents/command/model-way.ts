@@ -13,12 +13,14 @@ import type { CommandGateway } from "../../spec/command-agent.ts";
 import { brief } from "../outcome.ts";
 import { refusalOf, type Said } from "./refusal.ts";
 import { socketName } from "../socket-name.ts";
+import { streamEnd } from "../stream-end.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
 const SHARED = 0o666;
 /** Of the loopback inside a fence, where nobody else listens. */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
+const RESPONSES = "/responses";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -119,6 +121,8 @@ export function modelWay(
         if (refusal === undefined) turn.answers += 1;
         refused(refusal);
       },
+      watch: ({ method, path }) =>
+        method === "POST" && isModel(path) && path.endsWith(RESPONSES) ? streamEnd(refused) : undefined,
       onFailure(error) {
         failure = brief(error.message);
         refused({ kind: "connection", status: null, resetAt: undefined });

@@ -35,6 +35,7 @@ describe("lines of JSON", () => {
       { type: "result", is_error: false, result: "Done.", usage: { inputTokens: 5, outputTokens: 2 } },
     ]);
     expect(events).toMatchObject([
+      { type: "message", id: "1" },
       { type: "tool-start", name: "writeToolCall", input: { path: "a" } },
       { type: "tool-end", ok: true, output: "ok" },
     ]);

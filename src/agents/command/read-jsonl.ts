@@ -17,6 +17,8 @@ export function jsonlReader({ rules, meter }: Parts): OutputReader {
   let pieces = "";
   /** Whose words the final text is: those of another message replace it. */
   let speaker: string | undefined;
+  /** The model has answered since the turn began or a tool ended; a call is an answer, too. */
+  let answered = false;
 
   const flush = (): AgentEvent[] => {
     const text = pieces;
@@ -44,6 +46,7 @@ export function jsonlReader({ rules, meter }: Parts): OutputReader {
     if (message !== undefined && message !== view.messageId) {
       yield* flush();
       view.messageId = message;
+      answered = true;
       yield { type: "message", id: message };
     }
     if (text !== undefined) yield* flush().concat(say(text));
@@ -60,12 +63,15 @@ export function jsonlReader({ rules, meter }: Parts): OutputReader {
       const name = textAt(value, tool.name) ?? "tool";
       if (meter.tool(id, name)) {
         yield* flush();
+        if (!answered) yield { type: "message", id };
+        answered = true;
         yield { type: "tool-start", id, name, input: bounded(tool.input === undefined ? null : at(value, tool.input)) };
       }
     }
     const of = textAt(value, result?.id);
     if (result === undefined || of === undefined) return;
     const failed = typeof result.failed === "string" ? at(value, result.failed) === true : result.failed === true;
+    answered = false;
     yield { type: "tool-end", id: of, ok: !failed, output: shortened(wordsAt(value, result.output)) };
   }
 

@@ -1,8 +1,7 @@
-/** An answer that ends in order before its last event, or with an error in it: Codex has no word for either. */
-import type { RequestWatcher } from "../../platform/gateway.ts";
-import { lines } from "../lines.ts";
-import { kindOf, type Said } from "../refusal.ts";
-import { isObject } from "./protocol.ts";
+/** A streamed answer of the Responses API that ends in order before its last event, or with an error in it: Codex has no word for either. */
+import type { RequestWatcher } from "../platform/gateway.ts";
+import { lines } from "./lines.ts";
+import { kindOf, type Said } from "./refusal.ts";
 
 const FIRST_REFUSAL = 400;
 /** What ends an answer in Codex's eyes; the ways to fail among them it names itself. */
@@ -40,7 +39,7 @@ export function streamEnd(onBroken: (said: Said) => void): RequestWatcher {
 function kindIn(event: string): Said["kind"] {
   try {
     const { error, ...rest } = JSON.parse(event) as { error?: unknown };
-    return kindOf(isObject(error) ? error : { ...rest, type: undefined });
+    return kindOf(typeof error === "object" && error !== null ? { ...error } : { ...rest, type: undefined });
   } catch {
     return undefined;
   }
