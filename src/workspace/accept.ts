@@ -169,7 +169,7 @@ async function indexFor(lane: Lane, tree: string): Promise<string> {
   if (lane.memory.indexTree === tree) return lane.layout.index;
   const index = join(lane.layout.dir, "handover.index");
   copyIndex(lane.layout.index, index);
-  await lane.view.at({ index }).need(["read-tree", "-m", tree]);
+  await lane.view.at({ index }).need(["read-tree", "-i", "-m", tree]);
   return index;
 }
 

@@ -51,6 +51,19 @@ describe("an agent that", () => {
     chmodSync(under.on("tests"), 0o755);
     expect(under.at(tree, "tests/a.js")).toBe("assert a");
   });
+
+  it("goes on writing while an earlier tree is handed over is not in its way, and keeps what it wrote", async () => {
+    await under.start();
+    under.place.write("src/sum.js", "one\n");
+    const { judged } = await under.taken(1);
+    under.place.write("src/sum.js", "two\n");
+    await under.taken(2);
+    under.place.write("src/sum.js", "three\n");
+    const accepted = await under.workspace.accept({ tree: judged, message: "m", at: AT, snapshot: 1 });
+    expect(accepted).toMatchObject({ branch: "pawl/task", warnings: [] });
+    expect(under.place.git("show", "HEAD:src/sum.js")).toBe("one");
+    expect(under.file("src/sum.js")).toBe("three\n");
+  });
 });
 
 describe("an honest agent", () => {

@@ -126,6 +126,18 @@ describe("a dirty tree", () => {
     expect(place.git("status", "--porcelain", "-b")).toBe('## pawl/task\n M "untracked dir/new.txt"');
   });
 
+  it("is begun with once it is a commit, also where a start was cut off before anything else was done", async () => {
+    const index = readFileSync(join(place.repo, ".git/index"));
+    const base = await (await openFor(place, { allowDirty: true })).prepare();
+    rmSync(execFileSync("find", [place.stateDir, "-name", "prepared.json"], { encoding: "utf8" }).trim());
+    place.git("symbolic-ref", "HEAD", "refs/heads/main");
+    place.git("branch", "-D", "pawl/task");
+    writeFileSync(join(place.repo, ".git/index"), index);
+    const workspace = await openFor(place, { allowDirty: true });
+    expect(await workspace.prepare()).toMatchObject({ commit: base.commit, tree: base.tree });
+    expect(place.git("status", "--porcelain", "-b")).toBe("## pawl/task");
+  });
+
   it("is left as it is with --no-commit, and is what the run starts from", async () => {
     const status = place.git("status", "--porcelain=v2");
     const workspace = await openFor(place, { allowDirty: true, commit: "none", branch: undefined });

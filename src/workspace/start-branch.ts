@@ -55,7 +55,8 @@ async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string
   if (before !== undefined) {
     // An earlier attempt was cut off: what was edited since then is the first change, not another beginning.
     const tree = await treeOf(lane, before);
-    await lane.view.need(["read-tree", "-m", tree]);
+    // What was edited meanwhile is not in the way: only the index is written.
+    await lane.view.need(["read-tree", "-i", "-m", tree]);
     return { tree, commit: before, warnings: [] };
   }
   const { tree, warnings } = await takeTree(lane.view, { caps: NO_CAPS, knownTree: undefined });
