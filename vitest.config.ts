@@ -20,6 +20,7 @@ export default defineConfig({
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    globalSetup: ["test/support/build-programs.ts"],
     setupFiles: ["test/support/seeded.ts"],
     sequence: { sequencer: SlowFirst },
     pool: "forks",

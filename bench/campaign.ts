@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setup } from "../test/support/build-programs.ts";
 import { writeDurably } from "../src/platform/files.ts";
 import { countedParts } from "./campaign/counts.ts";
 import { faults, git } from "./campaign/faults.ts";
@@ -38,6 +39,7 @@ function chosen(args: readonly string[]): { parts: readonly Part[]; counts: Reco
 }
 
 const { parts, counts } = chosen(process.argv.slice(2));
+await setup();
 for (const part of parts) {
   const own = Object.fromEntries(Object.entries(part.counts).map(([name, usual]) => [name, counts[name] ?? usual]));
   const command = ["npm run campaign --", part.name, ...Object.entries(own).map(([name, n]) => `${name}=${n}`)].join(

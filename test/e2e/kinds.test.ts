@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../src/events.ts";
+import { promptOf } from "../../src/standin/request.ts";
 import type { StandinOptions } from "../../src/standin/server.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
@@ -106,6 +107,33 @@ describe("checks of other kinds", () => {
     const result = await run(at, "--max-iterations", "2");
     expect(result.code).not.toBe(0);
     expect(result.of("run-end").at(-1)?.outcome.is).not.toBe("verified");
+  });
+
+  it("vote: more than half of three critics decide, and the agent is told what the others miss", async () => {
+    const critics = ["a point", "a joke", "a cat"];
+    const config = `checks:\n${critics.map((what) => `  - { name: ${what.slice(2)}, judge: It has ${what}., files: [essay.md] }\n`).join("")}combine: quorum\n`;
+    const written = ["Dogs bark.", "Cats sleep, so there."];
+    const likes = (words: string, what: string): boolean =>
+      what === "a point" || (what === "a cat" && words.includes("Cats"));
+    const at = await place((request, step) => {
+      const words = promptOf(request);
+      const asked = critics.find((what) => words.includes(`It has ${what}.`));
+      if (request.tools.has("StructuredOutput") && asked !== undefined)
+        return judgement(likes(words, asked) ? 0.9 : 0.1, `no ${asked}`);
+      const essay = written[words.includes("Iteration 1 ") ? 0 : 1] ?? "";
+      return step === 0 && words.includes("Iteration ") ? write(essay) : { text: CLAIM };
+    }, config);
+    const result = await at.pawl("run", "Write essay.md.", "--json", "--max-iterations", "3");
+    expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
+    const votes = critics.map((what) => verdictsOf(result, what.slice(2)).map(({ is }) => is));
+    expect(votes).toEqual([
+      ["pass", "pass"],
+      ["fail", "fail"],
+      ["fail", "pass"],
+    ]);
+    const second = at.sent().find((body) => body.includes("Iteration 2 ")) ?? "";
+    expect(second).toContain("no a cat");
+    expect(result.of("run-end").at(-1)?.outcome.is).toBe("verified");
   });
 
   it("cannot judge when the judge's provider says no, and that is no verdict (row 6)", async () => {

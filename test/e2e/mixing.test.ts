@@ -14,6 +14,8 @@ import { liveRun } from "../support/live-run.ts";
 
 const OPUS = "claude-opus-5-5";
 const SONNET = "claude-sonnet-5";
+/** As some providers name theirs. */
+const HOUSE = "house/model-v1:0";
 const USED_UP: Step = { status: 429, usageLimitText: "You've hit your limit", resetInS: 4 };
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const iterationOf = (request: StandinRequest): number =>
@@ -228,7 +230,7 @@ describe.concurrent("several agents", () => {
     expect,
   }) => {
     const place = await cliPlace({
-      script: { models: [SONNET, "house-model"], steps: [bash("echo x > made.txt"), { text: CLAIM }] },
+      script: { models: [SONNET, HOUSE], steps: [bash("echo x > made.txt"), { text: CLAIM }] },
     });
     const wrong: [string[], RegExp][] = [
       [["--fallback", "clod:x"], /--fallback names an agent that there is not: "clod:x"/],
@@ -246,18 +248,18 @@ describe.concurrent("several agents", () => {
     expect(place.standin?.requests).toEqual([]);
     writeFileSync(
       join(place.repository.path, "pawl.yaml"),
-      "prices:\n  house-model: { input: 1000, output: 2000 }\nfallback: [claude:house-model]\n",
+      `prices:\n  "${HOUSE}": { input: 1000, output: 2000 }\nfallback: ["claude:${HOUSE}"]\n`,
     );
     const line = ["run", "make made.txt", "--allow-dirty", "--model", "no-such-model", "--check", "test -f made.txt"];
     const result = await place.pawl(...line, "--json");
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
-    expect(seats(result)).toEqual(["claude:no-such-model", "claude:house-model"]);
+    expect(seats(result)).toEqual(["claude:no-such-model", `claude:${HOUSE}`]);
     expect(result.of("agent-benched")).toMatchObject([
       { seat: "claude:no-such-model", reason: expect.stringMatching(/^model: /) },
     ]);
     const { agents } = await status(place);
-    const house = agents.find(({ model }) => model === "house-model");
-    const [input = 0, output = 0, read = 0, write = 0] = billed(place, "house-model");
+    const house = agents.find(({ model }) => model === HOUSE);
+    const [input = 0, output = 0, read = 0, write = 0] = billed(place, HOUSE);
     expect(house?.usd).toBeCloseTo((1000 * (input + read + write) + 2000 * output) / 1e6, 6);
   });
 });

@@ -7,10 +7,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 import { liveRun, type LiveRun } from "../support/live-run.ts";
-import { tempDir } from "../support/temp.ts";
+import { CACHE_HOME, tempDir } from "../support/temp.ts";
 import { makeSpec } from "../support/world.ts";
 
-const DRIVER = join(import.meta.dirname, "../fixtures/asking.mjs");
+const DRIVER = join(CACHE_HOME, "test/asking.js");
 const children: ChildProcess[] = [];
 afterAll(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");

@@ -23,7 +23,7 @@ import { commitAll, initRepository } from "./init-repository.ts";
 import { taggedProcesses } from "./processes.ts";
 import { makeSpec } from "./world.ts";
 
-const DRIVER = join(import.meta.dirname, "../fixtures/driver.mjs");
+const DRIVER = join(import.meta.dirname, "../../.cache/test/driver.js");
 const DRIVE_TIMEOUT_MS = 60_000;
 /** They mostly wait for programs. */
 const DRIVES_AT_ONCE = 3;
