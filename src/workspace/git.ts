@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_TAG } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
+import { unfollowed } from "../platform/unfollowed.ts";
 import { TerminalError } from "../errors.ts";
 
 const GIT_TIMEOUT_MS = 600_000;
@@ -173,9 +174,17 @@ function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore
   // In a group of its own: a Ctrl-C or a closed terminal is told to pawl, which lets its git finish.
   const options = { cwd: place.workTree ?? place.home, env: environmentOf(place), detached: true };
   const whole = [...HARDENED, ...SYNC[place.sync ?? "many"], "--literal-pathspecs", ...placed, ...args];
+  const before = place.workTree !== undefined && touchesFiles(args) ? unfollowed(place.workTree) : [];
+  const [command = "git", ...words] = [...before, "git", ...whole];
   // Two calls, for the types tell apart by the literal whether there is a stdin.
-  if (stdin === "ignore") return spawn("git", whole, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  return spawn("git", whole, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  if (stdin === "ignore") return spawn(command, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(command, words, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+}
+
+/** Stores files of the work tree, or writes to it. */
+function touchesFiles([command, ...args]: readonly string[]): boolean {
+  if (command === "read-tree") return args.includes("-u");
+  return command === "update-index" && !args.some((arg) => arg === "--force-remove" || arg === "--index-info");
 }
 
 function environmentOf(place: GitPlace): Record<string, string> {

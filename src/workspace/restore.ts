@@ -2,7 +2,7 @@
  * Makes the workspace equal to a tree again. What is there first becomes a salvage ref, ignored files that would be
  * written over included; other ignored files stay. git's own checkout code writes, which follows no link out of the tree.
  */
-import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { TerminalError } from "../errors.ts";
 import { rename } from "../platform/files.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
@@ -89,8 +89,14 @@ async function addRaw(lane: Lane, paths: readonly RawPath[]): Promise<void> {
 }
 
 function readPlain(root: string, path: RawPath): Buffer {
-  const fd = openSync(absolute(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const whole = absolute(root, path);
+  const fd = openSync(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
+    // A folder on the way may have become a link since it was looked at.
+    if (process.platform === "linux" && !readlinkSync(`/proc/self/fd/${fd}`, { encoding: "buffer" }).equals(whole))
+      throw new TerminalError(`${shown(path)} was moved while it was read`, {
+        hint: "Do this again; nothing was changed.",
+      });
     return readFileSync(fd);
   } finally {
     closeSync(fd);

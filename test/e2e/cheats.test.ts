@@ -14,7 +14,7 @@ const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { comm
 
 /** Not a version manager's stand-in, which takes a second to find it. */
 const PYTHON = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).trim();
-const PATH = `${dirname(PYTHON)}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
+const PATH = `${dirname(process.execPath)}:${dirname(PYTHON)}:/usr/local/bin:/usr/bin:/bin`;
 
 async function placeFor(project: Project, does: string): Promise<CliPlace> {
   const place = await cliPlace({
