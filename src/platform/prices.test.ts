@@ -68,7 +68,12 @@ describe("list prices", () => {
       console.log(getCompileCacheDir());
       console.log(priceOf("claude-sonnet-4-5", { ...${JSON.stringify(none)}, inputTokens: 100_000 }));`;
     const priced = () =>
-      execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }).trim().split("\n");
+      execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+        env: { ...process.env, NODE_COMPILE_CACHE: undefined },
+        encoding: "utf8",
+      })
+        .trim()
+        .split("\n");
     const [folder = "", price] = priced();
     expect(price).toBe("0.3");
     const [file = "", ...more] = readdirSync(folder).filter((name) => name.startsWith("prices-"));
