@@ -28,8 +28,8 @@ export default defineConfig({
     setupFiles: ["test/support/seeded.ts"],
     sequence: { sequencer: SlowFirst },
     pool: "forks",
-    // Most of a test here waits for programs: three keep two cores busy.
-    maxWorkers: 3,
+    // Most of a test here waits for programs: four keep two cores busy.
+    maxWorkers: 4,
     maxConcurrency: 3,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },

@@ -1,14 +1,7 @@
 /** The contract of an agent, held by real ACP agents on the stand-in model. */
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import {
-  CLAUDE_ACP,
-  claudeDialect,
-  CODEX_ACP,
-  codexDialect,
-  PATH_WITH_NODE,
-  stepsFor,
-} from "../../test/support/acp.ts";
+import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect, WITH_NODE, stepsFor } from "../../test/support/acp.ts";
 import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { tempDir } from "../../test/support/temp.ts";
@@ -49,7 +42,7 @@ agentContract("codex-acp", ACP_GAPS, () => ({
   options: { permissions: "workspace-write" },
   prompt: (behaviour) => promptFor(stepsFor(behaviour, codexDialect)),
   environment: {
-    PATH: PATH_WITH_NODE,
+    ...WITH_NODE,
     HOME: home,
     OPENAI_API_KEY: "key",
     OPENAI_BASE_URL: `${model.standin.url}/v1`,
@@ -75,7 +68,7 @@ agentContract(
     agent: claudeAgent,
     model: { url: model.standin.url, agentAt: (url) => moved(claudeAgent, "ANTHROPIC_BASE_URL", url) },
     prompt: (behaviour) => promptFor(stepsFor(behaviour, claudeDialect)),
-    environment: { PATH: PATH_WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
+    environment: { ...WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   }),
   { only: DIFFERS },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
-import { PATH_WITH_NODE } from "../../../test/support/acp.ts";
+import { WITH_NODE } from "../../../test/support/acp.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
 import { tempDir } from "../../../test/support/temp.ts";
 import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
@@ -35,7 +35,7 @@ function world(about: Json): World {
     agent: { ...plainAgent, name, ...LIMITS },
     model: undefined,
     instructions: "",
-    environment: { PATH: PATH_WITH_NODE, HOME: root, PAWL_RUN: "r" },
+    environment: { ...WITH_NODE, HOME: root, PAWL_RUN: "r" },
   };
   return {
     async open(over = {}) {

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
-import { CLAUDE_ACP, CODEX_ACP, codexDialect, PATH_WITH_NODE } from "../../../test/support/acp.ts";
+import { CLAUDE_ACP, CODEX_ACP, codexDialect, WITH_NODE } from "../../../test/support/acp.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
 import { tempDir } from "../../../test/support/temp.ts";
@@ -41,7 +41,7 @@ async function opened(
     model: wanted,
     instructions: "",
     environment: {
-      PATH: PATH_WITH_NODE,
+      ...WITH_NODE,
       HOME: root,
       PAWL_RUN: run,
       OPENAI_API_KEY: "key",
