@@ -26,7 +26,7 @@ const users = process.getuid?.() === 0 ? [0, NOBODY] : [process.getuid?.() ?? 0]
 it.each(users)("no link below the folder is followed for user %i; reading links is as ever", (uid) => {
   const { folder, outside } = place();
   const words = unfollowed(folder, { uid, gid: uid });
-  const [command = "", ...args] = [...words, "sh", "-c", LOOK];
+  const [command, ...args] = [...words, "sh", "-c", LOOK];
   expect(command).toBe("/usr/bin/perl");
   const { stdout, stderr } = spawnSync(command, args, { cwd: folder, uid, gid: uid, encoding: "utf8" });
   expect(stdout).toBe(`inside\n${join(outside, "secret")}\n${uid}\n`);
