@@ -175,7 +175,7 @@ function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore
   const options = { cwd: place.workTree ?? place.home, env: environmentOf(place), detached: true };
   const whole = [...HARDENED, ...SYNC[place.sync ?? "many"], "--literal-pathspecs", ...placed, ...args];
   const before = place.workTree !== undefined && touchesFiles(args) ? unfollowed(place.workTree) : [];
-  const [command, ...words] = [...before, "git", ...whole];
+  const [command = "git", ...words] = [...before, "git", ...whole];
   // Two calls, for the types tell apart by the literal whether there is a stdin.
   if (stdin === "ignore") return spawn(command, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   return spawn(command, words, { ...options, stdio: ["pipe", "pipe", "pipe"] });
