@@ -144,6 +144,7 @@ async function codex(at: Place): Promise<Hand> {
     idleTimeoutMs: 60_000,
     questions: false,
     tools: true,
+    goals: false,
     servers: {},
     variables: {},
     writable: [],

@@ -100,10 +100,10 @@ export async function checkAgents(
   { env, own }: { env: Environment; own: readonly string[] },
 ): Promise<void> {
   for (const agent of agentSpecs(spec)) {
-    if (agent.options["nativeGoal"] === true && !WITH_NATIVE_GOAL.has(agent.name))
-      throw new UsageError(`--native-goal: ${agent.name} has no goal loop of its own that pawl could let run`, {
-        hint: "leave it out: pawl's own loop does this",
-      });
+    if (agent.options["nativeGoal"] !== undefined && !WITH_NATIVE_GOAL.has(agent.name)) {
+      const why = NO_NATIVE_GOAL[agent.name] ?? `${agent.name} has no goal loop of its own that pawl could let run`;
+      throw new UsageError(`--native-goal: ${why}`, { hint: "leave it out: pawl's own loop does this" });
+    }
     // The run's own agent is the one that judges.
     const checks = agent.name === spec.agent.name ? spec.checks : [];
     if (!own.includes(agent.name)) await checkAgent({ ...spec, agent, checks }, env);
@@ -111,7 +111,13 @@ export async function checkAgents(
 }
 
 /** Agents whose own goal loop may run inside a turn. */
-const WITH_NATIVE_GOAL: ReadonlySet<string> = new Set();
+const WITH_NATIVE_GOAL: ReadonlySet<string> = new Set(["codex"]);
+
+/** Why not, where an agent has one. */
+const NO_NATIVE_GOAL: Readonly<Record<string, string>> = {
+  claude:
+    "after each answer Claude Code's goal loop asks a judge, by requests that no message and no record shows: pawl could not meter or limit them",
+};
 
 /** UsageError when the named agent cannot work here: options it does not know, no program, no login. Spends nothing. */
 async function checkAgent(spec: Checked, env: Environment): Promise<void> {

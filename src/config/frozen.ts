@@ -45,7 +45,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   rotate: ({ mix }) => entriesOf(mix?.rotate),
   review: ({ review }) => review?.prompt,
   "review-agent": ({ review }) => (review === undefined ? undefined : entryName(review.agent)),
-  "native-goal": ({ agent }) => agent.options["nativeGoal"] === true,
+  "native-goal": ({ agent }) => agent.options["nativeGoal"] !== undefined,
   "user-settings": ({ agent }) => agent.options["userSettings"] === true,
   "fallback-model": ({ agent }) => agent.fallbackModel,
   context: ({ agent }) => agent.context,

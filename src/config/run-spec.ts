@@ -70,7 +70,7 @@ export function toRunSpec(resolved: Pick<Resolved, "settings"> & Partial<Resolve
       maxSnapshotBytes: s["max-snapshot-size"],
       maxSnapshotFiles: s["max-snapshot-files"],
     },
-    agent: toAgent(s, own),
+    agent: toAgent(s, { ...own, goal: about.goal }),
     ...mix,
     fence: {
       kind: about.fence,
@@ -181,7 +181,7 @@ export function toLimits(s: Settings): Limits {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-function toAgent(s: Resolved["settings"], { agent, model }: AgentEntry): AgentSpec {
+function toAgent(s: Resolved["settings"], { agent, model, goal }: AgentEntry & { goal: string }): AgentSpec {
   const options = {
     tools: s.tools,
     maxTurns: s["agent-max-turns"],
@@ -192,7 +192,7 @@ function toAgent(s: Resolved["settings"], { agent, model }: AgentEntry): AgentSp
     bin: s["agent-bin"],
     server: s["agent-server"],
     extra: s["agent-args"],
-    nativeGoal: s["native-goal"] ? true : undefined,
+    nativeGoal: s["native-goal"] ? goal : undefined,
     userSettings: s["user-settings"] ? true : undefined,
   };
   return {

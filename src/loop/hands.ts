@@ -86,7 +86,10 @@ interface OpenPlace {
 export function openRequest(hands: Hands, { lane, role, session, seat }: OpenPlace): OpenRequest {
   const { state } = hands.run;
   const { workspace, agentHome, reviewHome = agentHome } = hands.ports;
-  const agent = agentSpecOf(state.spec, seat);
+  const own = agentSpecOf(state.spec, seat);
+  // The goal is of those who work.
+  const { nativeGoal, ...others } = own.options;
+  const agent = role === "review" && nativeGoal !== undefined ? { ...own, options: others } : own;
   // Who reviews has nothing of those whose work it is, not even by their own program's files.
   const place = role === "review" ? reviewHome : agentHome;
   return { run: state.run, lane, workspace: workspace.path, session, agent, model: modelOf(state, seat), ...place };

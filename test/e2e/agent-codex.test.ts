@@ -60,6 +60,26 @@ it("has no key of the user's anywhere inside the fence", async () => {
   expect(seen).not.toContain(env["OPENAI_API_KEY"]);
 });
 
+it("goes on with its own goal inside a turn with --native-goal, and what it says of the goal is judged by pawl", async () => {
+  const complete = { tools: [{ name: "update_goal", input: { status: "complete" } }] };
+  const place = await cliPlace({
+    script: byIteration({
+      1: [{ text: "I have begun." }, patch("work.txt", "wrong\n"), complete, { text: CLAIM }],
+      2: [{ text: "I have looked." }, exec("echo right > work.txt"), complete, { text: CLAIM }],
+    }),
+  });
+  const line = ["run", "write work.txt", ...FLAGS, "--native-goal", ...CHECK];
+  const result = await place.start(line, { env: openaiLogin(place) }).done;
+  expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
+  expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+  // In each, Codex itself has begun a second turn after its first answer.
+  expect(result.of("turn-end").map(({ outcome, usage }) => [outcome.is, usage.requests])).toEqual([
+    ["done", 4],
+    ["done", 4],
+  ]);
+  expect(place.standin?.requests).toHaveLength(8);
+});
+
 it("refuses what it cannot do before anything is spent, and names the option", async () => {
   await refusesAll({
     flags: FLAGS,
@@ -70,6 +90,8 @@ it("refuses what it cannot do before anything is spent, and names the option", a
       [["--effort", "huge"], "--effort"],
       [["--agent-bin", "/no/such/codex"], "--agent-bin /no/such/codex"],
       [["--", "--yolo"], "--yolo"],
+      [["--native-goal", "--", "--exec"], "codex exec has no goal loop"],
+      [["--", "--enable", "goals"], "use pawl's own --native-goal"],
     ],
     without: { env: { OPENAI_API_KEY: "" }, told: "Codex has no login" },
   });

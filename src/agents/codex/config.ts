@@ -16,8 +16,6 @@ const OFF = [
   "plugin_discovery_prefetch",
   "apps",
   "memories",
-  // The goal is pawl's.
-  "goals",
   // Their cost is told nowhere.
   "multi_agent",
   "shell_snapshot",
@@ -40,6 +38,8 @@ interface Wanted {
   idleTimeoutMs: number;
   questions: boolean;
   tools: boolean;
+  /** Its own loop: while its thread has a goal, it goes on by itself. */
+  goals: boolean;
   servers: Readonly<Record<string, Json>>;
   /** Of the tools' environment, instead of the program's. */
   variables: Readonly<Record<string, string>>;
@@ -54,6 +54,7 @@ export function configToml({
   idleTimeoutMs,
   questions,
   tools,
+  goals,
   servers,
   variables,
   writable,
@@ -91,7 +92,13 @@ export function configToml({
     shell_environment_policy: { inherit: "all", ignore_default_excludes: true, set: variables },
     // It makes an empty .git in every folder of these, and leaves it there: never in one that others use.
     sandbox_workspace_write: { exclude_slash_tmp: true, exclude_tmpdir_env_var: true, writable_roots: writable },
-    features: { ...features, ...toolless, step_model_switching: true, default_mode_request_user_input: questions },
+    features: {
+      ...features,
+      ...toolless,
+      goals,
+      step_model_switching: true,
+      default_mode_request_user_input: questions,
+    },
     mcp_servers: servers,
   };
   return tomlOf(config);

@@ -60,6 +60,29 @@ it("tells a turn that ended from one that was cut, and counts every response onc
     is: "cut",
   });
   expect(await found(...whole, event("error"), event("task_complete"))).toMatchObject({ is: "cut", usage });
+  const refused = { type: "event_msg", payload: { type: "task_complete", ...turn, error: { message: "no" } } };
+  expect(await found(...whole, refused)).toMatchObject({ is: "cut", usage });
+});
+
+it("takes turns that Codex began with its own goal for the same turn, and those after another prompt for none", async () => {
+  const of = (id: string, line: object): object =>
+    JSON.parse(JSON.stringify(line).replaceAll('"t1"', `"${id}"`)) as object;
+  const begun = (id: string, trigger: string | null): object =>
+    of(id, {
+      type: "event_msg",
+      payload: { type: "task_started", ...turn, turn_attribution: { turn_trigger: trigger } },
+    });
+  const first = [begun("t1", null), ...PROMPT, said("One."), cost("r1"), event("task_complete")];
+  const second = [begun("t2", "goal"), of("t2", said("Two.")), of("t2", cost("r2"))];
+  expect(await found(...first, begun("t2", "goal"))).toMatchObject({
+    is: "cut",
+    messageId: "t2",
+    usage: { requests: 2 },
+  });
+  const both = { is: "ended", end: { finalText: "Two.", messageId: "t2", usage: { requests: 2 } } };
+  expect(await found(...first, ...second)).toMatchObject(both);
+  const later = [begun("t3", null), begun("t4", "goal"), of("t4", said("Four.")), of("t4", cost("r4"))];
+  expect(await found(...first, ...second, ...later)).toMatchObject(both);
 });
 
 it("counts a request that may be out, and a tool that was running", async () => {

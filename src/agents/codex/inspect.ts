@@ -18,8 +18,9 @@ const TOOLS: Readonly<Record<string, string>> = {
 interface Fold {
   /** Codex's name of the turn; undefined until its prompt is found. */
   turn: string | undefined;
-  /** Number of turns begun so far, and the one that is meant where it is known by that. */
+  /** Number of turns begun so far, the last of them, and the one that is meant where it is known by its number. */
   begun: number;
+  latest: string;
   wanted: number | undefined;
   /** That requests are made of, at this point of the record. */
   model: string;
@@ -52,6 +53,7 @@ export async function inspectTurn(
   const fold: Fold = {
     turn: undefined,
     begun: 0,
+    latest: "",
     wanted: undefined,
     model: "",
     early: [],
@@ -99,6 +101,8 @@ function take({ type, payload }: Entry, { fold, spent, uuid }: Taking): void {
   if (isBegin({ type, payload })) {
     fold.early = [];
     if (++fold.begun === fold.wanted) fold.turn = textAt(payload, "turn_id");
+    if (isGoingOn(payload) && fold.latest === fold.turn) goOn(fold, payload);
+    fold.latest = textAt(payload, "turn_id");
   }
   if (fold.turn === undefined && type === "token_usage_record") fold.early.push({ payload, model: fold.model });
   if (item?.["type"] === "UserMessage" && item["client_id"] === uuid) {
@@ -120,6 +124,17 @@ function take({ type, payload }: Entry, { fold, spent, uuid }: Taking): void {
 }
 
 const isBegin = ({ type, payload }: Entry): boolean => type === "event_msg" && payload["type"] === "task_started";
+
+/** With its own goal, after a turn that has ended. */
+function isGoingOn({ turn_attribution: by }: Json): boolean {
+  return isObject(by) && by["turn_trigger"] === "goal";
+}
+
+function goOn(fold: Fold, payload: Json): void {
+  fold.turn = textAt(payload, "turn_id");
+  fold.ended = undefined;
+  fold.last = undefined;
+}
 
 /** Turns that were begun in a thread. */
 export async function turnsIn(home: string, thread: string): Promise<number> {
@@ -209,7 +224,7 @@ function takeEvent(payload: Json, fold: Fold): void {
       fold.ended ??= "aborted";
       return;
     case "task_complete":
-      fold.ended ??= "done";
+      fold.ended ??= isObject(payload["error"]) ? "failed" : "done";
   }
 }
 

@@ -7,6 +7,7 @@ import { brief } from "../outcome.ts";
 import { configToml, PROVIDER } from "./config.ts";
 import { DONE_TOOL } from "./done.ts";
 import { execLive } from "./exec.ts";
+import { clearGoal } from "./goal.ts";
 import { codexHome, temporaryFolder, toolsFolder } from "./home.ts";
 import { turnsIn } from "./inspect.ts";
 import { live, type Live } from "./live.ts";
@@ -105,6 +106,7 @@ function writeConfig({ request, options }: Wanted, { baseUrl }: Reached): void {
     idleTimeoutMs: agent.idleTimeoutMs,
     questions: answer === undefined && agent.ask.questions === "ask",
     tools: answer === undefined,
+    goals: options.goal !== undefined,
     servers: answer === undefined ? readMcpServers(options.mcp, request.workspace) : {},
     variables: isHeld ? placesIn(toolsFolder(home)) : placesOf(environment),
     writable: isHeld ? [toolsFolder(home)] : [],
@@ -166,17 +168,27 @@ async function openThread(started: Live, { request, session, model, options }: W
       ...settings,
       ...(answer === undefined ? { dynamicTools: [DONE_TOOL] } : { environments: [] }),
     });
+  /** A goal that a crash has left would be gone on with at once, before any turn of pawl's. */
+  const without = async (threadId: string): Promise<void> => {
+    if (options.goal !== undefined) await clearGoal(started, threadId);
+  };
   const known = threadOf(home, session.ref);
   // A thread without a record was never spoken to.
   if (known !== undefined && rolloutOf(home, known) !== undefined)
-    return await orNew(started.request("thread/resume", { threadId: known, excludeTurns: true, ...settings }), begin);
+    return await orNew(
+      without(known).then(() => started.request("thread/resume", { threadId: known, excludeTurns: true, ...settings })),
+      begin,
+    );
   if (session.mode === "new") return { result: await begin(), notice: undefined };
   if (session.mode === "continue")
     return { result: await begin(), notice: "there is no conversation to go on with; a new one is started" };
   const point = pointOf(home, session.at);
   if (point === undefined)
     return { result: await begin(), notice: "the conversation cannot be rewound; a new one is started" };
-  return await orNew(started.request("thread/fork", { ...point, excludeTurns: true, ...settings }), begin);
+  return await orNew(
+    without(point.threadId).then(() => started.request("thread/fork", { ...point, excludeTurns: true, ...settings })),
+    begin,
+  );
 }
 
 /** What cannot be gone on with is said, and the work goes on without it. */
@@ -190,7 +202,7 @@ async function orNew(opening: Promise<Json>, begin: () => Promise<Json>): Promis
 }
 
 /** `<session>:<turn>`: Codex goes back to the end of a turn. */
-function pointOf(home: string, at: string | undefined): Json | undefined {
+function pointOf(home: string, at: string | undefined): { threadId: string; lastTurnId: string } | undefined {
   const [ref = "", turn = ""] = at?.split(":") ?? [];
   const threadId = threadOf(home, ref);
   return threadId === undefined || turn === "" ? undefined : { threadId, lastTurnId: turn };

@@ -36,8 +36,11 @@ export interface Reached {
 
 export interface ModelWay {
   reached(): Promise<Reached>;
-  /** Of the turn that begins now; `limit`: the request after so many is held until it is given up. */
-  begin(about: { limit: number | undefined; onLimit: () => void }): void;
+  /**
+   * Of the turn that begins now; `limit`: the request after so many is held until it is given up; `after`: none leaves
+   * before that.
+   */
+  begin(about: { limit: number | undefined; onLimit: () => void; after: Promise<void> | undefined }): void;
   /** Requests that left since then. */
   requests(): number;
   /** Which model gave the n-th answer of this turn, from 0. */
@@ -65,6 +68,7 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
   const carried = new Set<string>();
   let limit: number | undefined;
   let onLimit: () => void = () => undefined;
+  let after: Promise<void> | undefined;
   let said: Said | undefined;
   let failure: string | undefined;
   let pass: string | undefined;
@@ -80,11 +84,15 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
       headers: (sent) => ({ ...sent, ...login.headers() }),
       async beforeForward({ method, path, body, signal }) {
         if (method !== "POST" || !path.startsWith(REQUESTS)) return;
+        const givenUp = new Promise<void>((resolve) =>
+          signal.addEventListener("abort", () => resolve(), { once: true }),
+        );
         if (limit !== undefined && requests >= limit) {
           onLimit();
-          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-          return;
+          return await givenUp;
         }
+        if (after !== undefined) await Promise.race([after, givenUp]);
+        if (signal.aborted) return;
         requests += 1;
         asked = MODEL.exec(body.toString("utf8", 0, MODEL_WITHIN_BYTES))?.[1];
         for (const [id, words] of wanted) if (body.includes(words) && wanted.delete(id)) carried.add(id);
@@ -123,7 +131,7 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
       wanted.clear();
       carried.clear();
       said = undefined;
-      ({ limit, onLimit } = about);
+      ({ limit, onLimit, after } = about);
     },
     requests: () => requests,
     model: (n) => answered[n],

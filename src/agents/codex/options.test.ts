@@ -42,6 +42,10 @@ describe("codex options", () => {
     [{ extra: ["-c", "model=x"] }, /-c model .* --model/],
     [{ extra: ["-c", "model_providers.pawl.base_url=x"] }, /-c model_providers/],
     [{ extra: ["-c", "sandbox_mode=x"] }, /--permissions/],
+    [{ extra: ["--enable", "goals"] }, /--native-goal/],
+    [{ extra: ["-c", "features.goals=true"] }, /--native-goal/],
+    [{ nativeGoal: "x", extra: ["--exec"] }, /codex exec has no goal loop/],
+    [{ nativeGoal: "é".repeat(4001) }, /at most 4000 characters, this one has 4001/],
   ] as [AgentSpec["options"], RegExp][])("refuse %j by its name", ([options, words]) => {
     expect(() => unfenced(options)).toThrow(words);
   });

@@ -18,6 +18,8 @@ export interface CodexOptions {
   bin: string | undefined;
   /** Further words for the program: `-c key=value`, `--enable X`, `--disable X`. */
   extra: string[];
+  /** For its own goal loop; undefined: that is off. */
+  goal: string | undefined;
   /** One `codex exec` per turn instead of an app-server. */
   exec: boolean;
 }
@@ -25,7 +27,10 @@ export interface CodexOptions {
 /** Not Codex's own word: pawl starts it in another way. */
 const EXEC = "--exec";
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
-const KNOWN = ["maxTurns", "permissions", "mcp", "effort", "bin", "extra"];
+const KNOWN = ["maxTurns", "permissions", "mcp", "effort", "bin", "extra", "nativeGoal"];
+/** Codex's own. */
+const MAX_GOAL_CHARS = 4_000;
+const OWN_GOAL = /^(goals$|features\b.*\bgoals\b)/;
 /** Options of other agents, with why Codex has none such. */
 const REFUSED: Readonly<Record<string, string>> = {
   tools: "--tools: codex cannot be given a list of its tools; switch one off with `-- --disable NAME`",
@@ -69,6 +74,9 @@ function extraWords(given: readonly string[]): string[] {
     const [key = ""] = value.split(/[.=]/, 1);
     const why = isSetting ? RESERVED[key.trim()] : undefined;
     if (why !== undefined) throw new UsageError(`-c ${key} cannot be passed on to codex: ${why}`);
+    if (OWN_GOAL.test(value)) {
+      throw new UsageError(`${match[1]} ${value} cannot be passed on to codex: use pawl's own --native-goal`);
+    }
     out.push(isSetting ? "-c" : (match[1] as string), value);
   }
   return out;
@@ -81,6 +89,24 @@ interface About {
   ask?: Policy;
   /** Inside pawl's fence Codex's own sandbox cannot be made, and is not needed. */
   fenced: boolean;
+}
+
+function goalIn(given: OptionValue | undefined, { exec }: { exec: boolean }): string | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== "string" || given === "") throw new UsageError("--native-goal needs the text of the goal");
+  if (exec) {
+    throw new UsageError(`-- ${EXEC}: codex exec has no goal loop that could be held, which --native-goal wants`, {
+      hint: "leave one of them out",
+    });
+  }
+  const { length } = [...given];
+  if (length <= MAX_GOAL_CHARS) return given;
+  throw new UsageError(
+    `--native-goal: codex takes a goal of at most ${MAX_GOAL_CHARS} characters, this one has ${length}`,
+    {
+      hint: "put the details into a file of the repository and name it in the goal",
+    },
+  );
 }
 
 /** Throws UsageError for what Codex does not support. */
@@ -112,6 +138,7 @@ export function codexOptions(options: AgentSpec["options"], { ask = NOBODY_ASKED
   }
   return {
     exec,
+    goal: goalIn(options["nativeGoal"], { exec }),
     maxTurns,
     sandbox: sandbox ?? (fenced ? "danger-full-access" : "workspace-write"),
     approval: ask.permissions === "allow" ? "never" : "untrusted",

@@ -13,6 +13,8 @@ export interface TurnView {
   begun: boolean;
   /** How the turn ended; undefined while it runs. */
   status: string | undefined;
+  /** It has ended, and Codex will begin another one by itself. */
+  between: boolean;
   error: TurnError | undefined;
   finalText: string;
   call: TurnEnd["call"];
@@ -24,6 +26,8 @@ export interface TurnReader {
   take(method: string, params: Json): AgentEvent[];
   /** The answer to the request that started it. */
   started(turn: string): void;
+  /** The turn that has ended is not the last. */
+  goOn(): AgentEvent[];
   /** Something will be said under this id. False when the turn is ending. */
   expect(id: string, directive: string): boolean;
   /** It was not taken. */
@@ -64,6 +68,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
     turn: undefined,
     begun: false,
     status: undefined,
+    between: false,
     error: undefined,
     finalText: "",
     call: null,
@@ -202,6 +207,11 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
       const item = isObject(params["item"]) ? (params["item"] as unknown as Item) : undefined;
       switch (method) {
         case "turn/started":
+          if (view.between) {
+            view.turn = textAt(params["turn"] as Json, "id");
+            view.status = undefined;
+            view.between = false;
+          }
           view.turn ??= textAt(params["turn"] as Json, "id");
           if (opened) return [];
           opened = true;
@@ -231,6 +241,10 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
       }
     },
     started: (turn) => void (view.turn ??= turn),
+    goOn() {
+      view.between = true;
+      return [{ type: "notice", text: "codex goes on with its goal by itself" }];
+    },
     expect(id, directive) {
       if (ending || view.turn === undefined) return false;
       said.set(id, { directive, taken: false });

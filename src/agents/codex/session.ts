@@ -9,6 +9,7 @@ import { cannotBegin, emptyEnd, failed, interrupted, unlessAborted, withNotices 
 import { brief } from "../outcome.ts";
 import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
+import { goalOf } from "./goal.ts";
 import { recordedUsage } from "./inspect.ts";
 import { isUsage, launch, type Launched } from "./launch.ts";
 import type { CodexLogin } from "./login.ts";
@@ -107,7 +108,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         told,
       });
       running = { reader };
-      const { effort, maxTurns, sandbox } = options();
+      const { effort, maxTurns, sandbox, goal } = options();
       const events = watch({
         uuid,
         thread,
@@ -118,6 +119,7 @@ export function codexSession(request: OpenRequest, { login, userEnvironment }: S
         reader,
         meter: spent,
         way,
+        goal: goal === undefined ? undefined : goalOf({ live, thread, objective: goal }),
         limits,
         maxRequests: maxTurns,
         signal,

@@ -9,6 +9,8 @@ import { deadlines, killTime } from "../deadlines.ts";
 import { failed, hiddenIn, interrupted, maxTurns } from "../ending.ts";
 import type { Waiting } from "../waiting.ts";
 import type { Asks } from "./ask.ts";
+import { within } from "./bounded.ts";
+import { GO_ON_LIMIT_MS, type Goal } from "./goal.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
@@ -18,6 +20,8 @@ import type { TurnReader } from "./reader.ts";
 
 /** To end what the turn left running in the background. */
 const CLEAN_LIMIT_MS = 2_000;
+/** What Codex calls the end of a turn that nothing cut short. */
+const COMPLETED = "completed";
 
 export interface Watched {
   uuid: string;
@@ -30,6 +34,8 @@ export interface Watched {
   reader: TurnReader;
   meter: Meter;
   way: ModelWay;
+  /** Its own loop, which goes on over several of its turns; undefined: the first end is the end. */
+  goal: Goal | undefined;
   limits: TurnLimits;
   maxRequests: number | undefined;
   signal: AbortSignal;
@@ -44,11 +50,12 @@ export const textInput = (text: string): Json[] => [{ type: "text", text, text_e
 
 /** Returns whether the process is still fit for another turn. */
 export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boolean> {
-  const { uuid, live, waiting, way, maxRequests } = watched;
+  const { uuid, live, waiting, way, goal, maxRequests } = watched;
   let atLimit = false;
   waiting.begin(uuid, () => live.nudge());
   way.begin({
     limit: maxRequests,
+    after: goal?.settled,
     onLimit() {
       atLimit = true;
       live.nudge();
@@ -64,16 +71,17 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
 }
 
 async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGenerator<AgentEvent, boolean> {
-  const { thread, live, waiting, reader, limits, signal } = watched;
+  const { thread, live, waiting, reader, goal, limits, signal } = watched;
   const { view } = reader;
   const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
   let killAt = Infinity;
-  let interrupting = false;
+  let interrupting: string | undefined;
+  let goOnBy = Infinity;
 
   const interrupt = (): void => {
-    if (interrupting || view.turn === undefined) return;
-    interrupting = true;
+    if (view.turn === undefined || interrupting === view.turn) return;
+    interrupting = view.turn;
     live.request("turn/interrupt", { threadId: thread, turnId: view.turn }).catch(() => undefined);
   };
   const stop = (outcome: TurnOutcome): void => {
@@ -89,8 +97,10 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   for (;;) {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
+    if (view.between && (stopping !== undefined || goal?.isActive() !== true || performance.now() >= goOnBy))
+      return yield* finish(watched, stopping);
     const wake = await live.next({
-      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt),
+      deadline: Math.min(time.next({ timed: stopping === undefined }), killAt, view.between ? goOnBy : Infinity),
       signal: stopping === undefined ? signal : undefined,
     });
     switch (wake.is) {
@@ -98,6 +108,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         const { turn } = wake.result;
         if (isObject(turn)) reader.started(textAt(turn, "id"));
         if (stopping !== undefined) interrupt();
+        else goal?.set();
         break;
       }
       case "refused":
@@ -106,11 +117,14 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       case "note": {
         time.seen();
         yield* reader.take(wake.method, wake.params);
+        if (goal !== undefined) yield* goal.take(wake.method, wake.params);
         if (stopping !== undefined) interrupt();
-        if (view.status === undefined) break;
-        await clean(watched);
-        yield* end(watched, { stopping, died: undefined });
-        return true;
+        if (view.status === undefined || view.between) break;
+        if (stopping !== undefined || view.status !== COMPLETED || goal?.isActive() !== true)
+          return yield* finish(watched, stopping);
+        goOnBy = performance.now() + GO_ON_LIMIT_MS;
+        yield* reader.goOn();
+        break;
       }
       case "asked":
         time.seen();
@@ -125,6 +139,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       case "timer": {
         const now = performance.now();
         if (now >= killAt) {
+          // With a goal it might go on while nobody looks.
+          if (goal !== undefined) await live.end();
           yield* end(watched, { stopping, died: undefined });
           return false;
         }
@@ -151,19 +167,27 @@ async function answer(
   else live.respond(id, result);
 }
 
-/** Commands that were left running would change files that no iteration owns. */
-async function clean({ live, thread }: Watched): Promise<void> {
-  const cleaned = live.request("thread/backgroundTerminals/clean", { threadId: thread }).catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CLEAN_LIMIT_MS);
-  });
-  await Promise.race([cleaned, late]);
-  clearTimeout(timer);
+/** After the end of its turn. Returns whether the process is still fit for another. */
+async function* finish(watched: Watched, stopping: TurnOutcome | undefined): AsyncGenerator<AgentEvent, boolean> {
+  const { live, thread, goal } = watched;
+  if (goal !== undefined) yield* goal.told();
+  const fit = await letGo(watched);
+  // Commands that were left running would change files that no iteration owns.
+  if (fit) await within(CLEAN_LIMIT_MS, live.request("thread/backgroundTerminals/clean", { threadId: thread }));
+  yield* end(watched, { stopping, died: undefined });
+  return fit;
+}
+
+/** A goal that is not reached may have begun another turn by now: only the end of the process ends that for certain. */
+async function letGo({ live, goal }: Watched): Promise<boolean> {
+  if (goal === undefined) return true;
+  if ((await goal.clear()) && !goal.isActive()) return true;
+  await live.end();
+  return false;
 }
 
 async function* end(
-  { reader, meter, way, recorded, answers, tidy }: Watched,
+  { reader, meter, way, goal, recorded, answers, tidy }: Watched,
   { stopping, died }: { stopping: TurnOutcome | undefined; died: string | undefined },
 ): AsyncGenerator<AgentEvent> {
   reader.refuse();
@@ -173,7 +197,8 @@ async function* end(
   const { view } = reader;
   const found = outcomeOf({ status: view.status, error: view.error, refusal: way.refusal(), died });
   // It may have been done before the interrupt reached it.
-  let outcome = stopping === undefined || found.is === "done" ? found : stopping;
+  const wasDone = found.is === "done" && goal?.isActive() !== true;
+  let outcome = stopping === undefined || wasDone ? found : stopping;
   const counted = meter.usage(way.requests());
   const record = outcome.is === "done" && meter.responses() > 0 ? undefined : await recorded();
   const usage = record === undefined ? counted : larger(counted, record);
