@@ -239,7 +239,7 @@ describe.concurrent("several agents", () => {
       [["--rotate", "claude:a", "--model", "b"], /--rotate contradicts --model/],
       [["--escalate", "a", "--fallback-model", "b"], /--escalate contradicts --fallback-model/],
       [["--agent", "claude:a", "--model", "b"], /--agent claude:a contradicts --model b/],
-      [["--native-goal"], /--native-goal: after each answer Claude Code's goal loop asks a judge/],
+      [["--native-goal"], /--native-goal: after each answer Claude Code.s goal loop asks a judge/],
     ];
     for (const [flags, says] of wrong) {
       const refused = await place.pawl("run", "make made.txt", ...flags);

@@ -173,6 +173,25 @@ describe("--review", () => {
     expect(world.prompts[1]).toContain("<promise>REJECTED</promise>");
   });
 
+  it("has no goal loop of its own, though it is the agent that has one while it works", async () => {
+    const own = makeSpec({}).agent;
+    const world = makeWorld();
+    const agent = { ...own, options: { nativeGoal: "the goal" } };
+    const spec = makeSpec({ agent, review: { agent: { agent: own.name }, prompt: "look at it" } });
+    const goals: unknown[] = [];
+    const adjust = (ports: Parameters<typeof mixAgents>[0]): void => {
+      const { [own.name]: sim } = ports.agents;
+      if (sim === undefined) return;
+      const open: typeof sim.open = (request) => {
+        goals.push(request.agent.options["nativeGoal"]);
+        return sim.open(request);
+      };
+      ports.agents = { ...ports.agents, [own.name]: { ...sim, open } };
+    };
+    await live(world, spec, [act(["good"], true, { review: { lines: [], rejects: false } })], { deaths: [], adjust });
+    expect(goals).toEqual(["the goal", undefined]);
+  });
+
   it("sends a change back that it rejects, with its words, though the checks pass", async () => {
     const acts = [
       act(["good"], true, { review: { lines: [], rejects: true } }),

@@ -99,7 +99,7 @@ function goalIn(given: OptionValue | undefined, { exec }: { exec: boolean }): st
       hint: "leave one of them out",
     });
   }
-  const { length } = [...given];
+  const { length } = Array.from(given);
   if (length <= MAX_GOAL_CHARS) return given;
   throw new UsageError(
     `--native-goal: codex takes a goal of at most ${MAX_GOAL_CHARS} characters, this one has ${length}`,
