@@ -1,13 +1,15 @@
 /**
  * Takes over a long run as a driver does: owns it, verifies and folds every fact, asks what is wanted. Prints ms. With the
- * compile cache of `pawl` itself, and only what a driver loads before it knows where it is.
+ * compile cache and the flags of `pawl resume`, and only what a driver loads before it knows where it is.
  */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
+import { leanStart } from "../src/platform/lean-start.ts";
 
 const began = performance.now();
 const [root = "", cache = ""] = process.argv.slice(2);
 enableCompileCache(cache);
+leanStart();
 const [{ openDriverState }, { apply }, { wanted }, { runRecipe }] = await Promise.all([
   import("../src/compose.ts"),
   import("../src/loop/fold.ts"),
