@@ -11,7 +11,8 @@ import type { Gateway } from "../../platform/gateway.ts";
 import type { OpenRequest } from "../../ports.ts";
 import type { CommandGateway } from "../../spec/command-agent.ts";
 import { brief } from "../outcome.ts";
-import { refusalOf, type Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
+import { refusalOf } from "./refusal.ts";
 import { socketName } from "../socket-name.ts";
 import { streamEnd } from "../stream-end.ts";
 

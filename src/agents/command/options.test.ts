@@ -9,14 +9,14 @@ const ENTRY = commandEntrySchema.parse({
   output: { format: "text" },
 });
 const asked = (options: AgentSpec["options"]) =>
-  commandOptions(ENTRY, { ...plainAgent, name: "mine", options }, "/the/work");
+  commandOptions(ENTRY, { ...plainAgent, name: "mine", options }, "/a/folder");
 
 it("puts what was asked where the command has a place for it", () => {
   const { bin, maxRequests, values } = asked({ effort: "high", mcp: ["a.json"], bin: "other", extra: ["-v"] });
   expect({ bin, maxRequests, values }).toEqual({
     bin: "other",
     maxRequests: undefined,
-    values: { effort: "high", mcp: ["/the/work/a.json"], args: ["-v"] },
+    values: { effort: "high", mcp: ["/a/folder/a.json"], args: ["-v"] },
   });
 });
 

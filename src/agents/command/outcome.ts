@@ -3,7 +3,7 @@ import type { TurnOutcome } from "../../events.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
 import { brief, outcomeOfRefusal } from "../outcome.ts";
 import { exitWords, type Exit } from "../piped.ts";
-import type { Said } from "./refusal.ts";
+import type { Said } from "../refusal.ts";
 import type { View } from "./view.ts";
 
 export const OVER_LIMIT: TurnOutcome = {

@@ -1,14 +1,14 @@
 /** One conversation with a command: a process for every turn, tied together by the program's own name for it. */
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../../errors.ts";
-import type { TurnOutcome, Usage } from "../../events.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
+import { cannotBegin, emptyEnd, failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import type { Piped } from "../piped.ts";
 import { hearing as newHearing } from "./hearing.ts";
 import { launch, promptOf } from "./launch.ts";
-import { meter as newMeter, NO_TOKENS } from "./meter.ts";
+import { meter as newMeter } from "./meter.ts";
 import { modelWay } from "./model-way.ts";
 import { commandOptions } from "./options.ts";
 import { jsonlReader } from "./read-jsonl.ts";
@@ -22,7 +22,6 @@ import { hasPlaceholder } from "./words.ts";
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** Tries to go on with a conversation that never reached the model, before a new one is begun. */
 const MAX_MISSES = 2;
-const NO_USAGE: Usage = { ...NO_TOKENS, requests: 0, toolCalls: 0, usd: 0, estimated: false };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,9 +42,8 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
   async function* turn(
     ...[{ uuid, prompt }, limits, signal]: Parameters<AgentSession["turn"]>
   ): AsyncGenerator<AgentEvent> {
-    if (signal.aborted) return yield emptyEnd({ is: "interrupted", by: String(signal.reason) });
-    if (closed) return yield emptyEnd({ is: "cut", reason: "the session is closed" });
-    if (running) return yield emptyEnd(failed("another turn of this session is running"));
+    const refused = cannotBegin({ signal, closed, running });
+    if (refused !== undefined) return yield emptyEnd(refused);
     if (request.answer !== undefined) return yield emptyEnd(failed(NO_ANSWERS));
     running = true;
     try {
@@ -140,18 +138,3 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
 const NO_ANSWERS = "a command cannot be asked for an answer in a given form, without tools";
 const TOO_LONG = "the prompt is longer than an argument can be; let the agent read it from stdin or a file";
 const ON_ARGV = "the prompt stands on the agent's command line, where every user of this machine can read it";
-
-const failed = (message: string): TurnOutcome => ({ is: "failed", kind: "agent", message: brief(message) });
-
-/** The end of a turn that never reached the model. */
-function emptyEnd(outcome: TurnOutcome): TurnEnd {
-  return {
-    type: "turn-end",
-    outcome,
-    usage: NO_USAGE,
-    finalText: "",
-    call: null,
-    messageId: null,
-    contextTokens: null,
-  };
-}
