@@ -8,6 +8,8 @@ import { setFlagsFromString } from "node:v8";
 export function leanStart(): void {
   // A driver waits most of the time: a young generation that stays small saves some 15 MB.
   setFlagsFromString("--semi-space-growth-factor=1");
+  // So small a generation is cleaned by one thread sooner than several have woken up: 2 % of reading a long journal.
+  setFlagsFromString("--no-parallel-scavenge");
   // What runs hot here runs for half a second. The last of V8's compilers takes longer than it saves, and 7 MB.
   setFlagsFromString("--no-opt");
 }
