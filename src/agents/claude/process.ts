@@ -5,6 +5,7 @@ import { PROCESS_TAG } from "../../platform/environment.ts";
 import { endTree } from "../../platform/process-tree.ts";
 import { start, type Confine } from "../../platform/process.ts";
 import { isSame, type Asked, type Foretold } from "./foretold.ts";
+import { shortResults } from "./short-results.ts";
 
 /** It needs about 150 ms to end its own children; they live in sessions of their own. */
 const TERM_GRACE_MS = 700;
@@ -111,10 +112,21 @@ function started({ command, args, cwd, env }: Asked, { confine }: { confine: Con
   child.on("error", (error) => exited.resolve(error.message));
   if (child.stdin === null || child.stdout === null) throw new Error("started without pipes");
   return {
-    child: child as SpawnedProcess,
+    child: withOutput(child as SpawnedProcess, child.stdout.pipe(shortResults())),
     exited: exited.promise,
     lastWords: () => [tooMuch, words.trim()].filter((text) => text !== "").join("; "),
     limits: () => [...met.splice(0), ...(held?.breaches() ?? [])],
     end,
   };
+}
+
+/** The same process, with another stream in the place of its output. */
+function withOutput(child: SpawnedProcess, stdout: SpawnedProcess["stdout"]): SpawnedProcess {
+  return new Proxy(child, {
+    get(target, name) {
+      if (name === "stdout") return stdout;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
