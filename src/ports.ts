@@ -257,6 +257,12 @@ export type Standing =
   /** It does not: why, in words, and where the work is kept. */
   | { is: "missing"; reason: string; kept: string };
 
+export interface Planted {
+  tree: string;
+  /** What the failure says where an assertion that its file uses lets pass what is wrong. */
+  mark: string;
+}
+
 /**
  * The git directory where an agent works, with pawl's private repository beside it. Git errors that mean a broken
  * machine or repository are TerminalErrors. Every method is safe to repeat after a crash at any point inside it.
@@ -303,13 +309,14 @@ export interface Workspace {
   /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */
   verifyTree(tree: string): Promise<VerifyTree>;
   /**
-   * The tree with a failure planted at the end of its test files, those alone that are in the other tree, too; undefined
+   * The tree with a failure planted at the end of its test files, those alone that are in the other tree, too, as one more
+   * test of the file or as a file that cannot be loaded; undefined
    * where there is none whose language is known. The same for the same arguments.
    */
   planted(
     tree: string,
-    about: { alsoIn: string; tests: readonly string[]; except: readonly string[] },
-  ): Promise<string | undefined>;
+    about: { alsoIn: string; tests: readonly string[]; except: readonly string[]; as: "test" | "file" },
+  ): Promise<Planted | undefined>;
   close(): Promise<void>;
 }
 

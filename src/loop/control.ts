@@ -54,23 +54,39 @@ export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">
 export const uncontrolled = (verdict: Verdict): Verdict =>
   "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;
 
-/** What the check said of the planted trees, but for quarantine: the change's, and the base's where that was asked. */
+/** What a check said of a planted tree. */
+export interface PlantedRun {
+  verdict: Verdict;
+  /** An assertion of the tests let pass what is wrong. */
+  isLax: boolean;
+}
+
+/** By the mark that the plant says it with. */
+export const marked = (verdict: Verdict, mark: string): PlantedRun => ({
+  verdict,
+  isLax:
+    failuresOf(verdict).some(({ message }) => message.includes(mark)) ||
+    (verdict.is === "fail" && verdict.excerpt.includes(mark)),
+});
+
+/** The planted trees, but for quarantine: the change's, and the base's where that was asked. */
 export interface ControlRuns {
-  change: Verdict | undefined;
-  base: Verdict | undefined;
+  change: PlantedRun | undefined;
+  base: PlantedRun | undefined;
   /** What it says of the base as it is. */
   baseline: Verdict | undefined;
 }
 
 /** Whether the base has to be asked, to know what it means that the plant was not seen. */
 export const needsBase = (verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean =>
-  change !== undefined && !isSeen(verdict, { change, baseline });
+  change !== undefined && (change.isLax || !isSeen(verdict, { change, baseline }));
 
 /**
  * Where the tree itself has failures that do not count, one of these with the plant says nothing: there must be one that
  * is not of the tree and not old. A tree without any fails by the plant alone.
  */
-function isSeen(verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean {
+function isSeen(verdict: Good, { change: run, baseline }: Omit<ControlRuns, "base">): boolean {
+  const change = run?.verdict;
   if (change?.is !== "fail" && change?.is !== "flaky") return false;
   if (verdict.is === "pass" && (verdict.evidence.quarantined ?? []).length === 0) return true;
   const known = fingerprints([...failuresOf(verdict), ...failuresOf(baseline)]);
@@ -88,8 +104,10 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     ...verdict,
     evidence: { ...evidence, control, suspicions: [...evidence.suspicions, ...suspicions] },
   });
+  if (runs.change?.isLax === true && runs.base?.isLax !== true) return say("not-seen", LAX);
   if (isSeen(verdict, runs)) return say("seen");
-  switch (runs.change?.is) {
+  const change = runs.change?.verdict;
+  switch (change?.is) {
     case undefined:
       return say("none");
     case "fail":
@@ -101,16 +119,20 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     case "unverifiable":
     case "skipped":
       // A plant that this check cannot take, on any tree.
-      if (runs.base?.is === "unverifiable") return say("none");
-      return say("none", `the control with a planted failure could not be made: ${runs.change.reason}`);
+      if (runs.base?.verdict.is === "unverifiable") return say("none");
+      return say("none", `the control with a planted failure could not be made: ${change.reason}`);
   }
 }
+
+const LAX =
+  "an assertion that the base's tests use lets pass what is wrong: code under test may have changed what it means";
 
 /**
  * On the base the plant makes a failure that is not there without it. Where a runner could not even load the base's
  * tests, the plant shows nothing there; what loads them now has to see it.
  */
-function showsPlant({ base, baseline }: ControlRuns): boolean {
+function showsPlant({ base: run, baseline }: ControlRuns): boolean {
+  const base = run?.verdict;
   if (base?.is !== "fail") return false;
   if (baseline?.is === "pass") return true;
   if (baseline?.is !== "fail") return false;

@@ -10,6 +10,7 @@ import {
   isGood,
   isPlantDue,
   lackingPasses,
+  marked,
   mayControl,
   needsBase,
   unbased,
@@ -48,7 +49,7 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
 /** Test files of a known language. */
 async function hasTests(base: string, { run, ports }: Hands): Promise<boolean> {
   const { tests, except } = run.state.spec.protect;
-  return (await ports.workspace.planted(base, { alsoIn: base, tests, except })) !== undefined;
+  return (await ports.workspace.planted(base, { alsoIn: base, tests, except, as: "file" })) !== undefined;
 }
 
 export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -175,21 +176,25 @@ async function withPlant(
   const { found, spec } = checkNamed(check, hands);
   const about: JudgeAbout = { ...aboutJudging(action, hands), baseline: undefined, verdicts: new Map() };
   const { tests, except } = run.state.spec.protect;
-  const onPlanted = async (planted: string | undefined): Promise<Verdict | undefined> => {
+  // In the same files of both: where tests were moved, what is left of them may be run by nobody.
+  const onPlanted = async (of: string, { alsoIn, as }: { alsoIn: string; as: "test" | "file" }) => {
+    const planted = await ports.workspace.planted(of, { alsoIn, tests, except, as });
     if (planted === undefined) return undefined;
     for (let tries = 1; ; tries += 1) {
-      const said = await judgeTree(found, planted, { hands, signal, about, spec });
+      const said = await judgeTree(found, planted.tree, { hands, signal, about, spec });
       if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted)
-        return besidesQuarantine(said, run.state.spec.verdicts, run.now().wall);
+        return marked(besidesQuarantine(said, run.state.spec.verdicts, run.now().wall), planted.mark);
     }
   };
-  // In the same files of both: where tests were moved, what is left of them may be run by nobody.
-  const plant = (of: string, alsoIn: string): Promise<string | undefined> =>
-    ports.workspace.planted(of, { alsoIn, tests, except });
-  const change = await onPlanted(await plant(tree, base));
   const baseline = run.state.baselines.get(check);
-  const onBase = needsBase(passed, { change, baseline }) ? await onPlanted(await plant(base, tree)) : undefined;
-  return controlled(passed, { change, base: onBase, baseline });
+  // What is chosen by name, or by a configuration of its own, may leave out one test more, but not a whole file.
+  for (const as of ["test", "file"] as const) {
+    const change = await onPlanted(tree, { alsoIn: base, as });
+    const onBase = needsBase(passed, { change, baseline }) ? await onPlanted(base, { alsoIn: tree, as }) : undefined;
+    const said = controlled(passed, { change, base: onBase, baseline });
+    if (as === "file" || said.evidence.control !== "none" || signal.aborted) return said;
+  }
+  return passed;
 }
 
 function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {

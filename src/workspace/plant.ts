@@ -1,48 +1,76 @@
 /**
  * How a failure is planted in a test file, by language: at its end, where all that stands before it has been read, and
- * without a word that code under test could look for. Pure.
+ * without a word that code under test could look for. Where code can change what asserting means while it runs, what is
+ * planted first tries the file's own assertions on something that is wrong, and says by a mark when one of them lets it
+ * pass. Pure.
  */
 import { createHash } from "node:crypto";
+import { probesOf } from "./probes.ts";
 
 const ID_CHARS = 12;
+
+/** One more test of the file, which also sees what the others have changed; or the file as a whole. */
+type Form = "test" | "file";
 
 interface Language {
   files: RegExp;
   /** What a file with tests has; others of the folder are left alone. */
   tests: RegExp;
-  plant(id: string): string;
+  plant(words: { id: string; mark: string; text: string; as: Form }): string;
 }
 
 const LANGUAGES: readonly Language[] = [
   {
     files: /\.[cm]?[jt]sx?$/,
     tests: /\b(?:test|it|describe|suite|specify)\b\s*[.(]/,
-    plant: (id) => `\n;throw new Error("${id}");\n`,
+    plant({ id, mark, text, as }) {
+      const probes = probesOf("javascript", text);
+      const tried = probes.map((probe) => `try{${probe}}catch{n++}`).join("");
+      const fails = `let n=0;${tried}throw new Error(n===${probes.length}?"${id}":${halves(mark)}.join(""))`;
+      const [, test] = as === "file" ? [] : (/(?:^|[\s;{])(test|it|specify)\s*\(/.exec(text) ?? []);
+      return test === undefined ? `\n;{${fails}}\n` : `\n;${test}("${id}",()=>{${fails}});\n`;
+    },
   },
   {
     files: /\.py$/,
     tests: /^\s*(?:async\s+)?def\s+test|^\s*class\s+\w*Test|\bunittest\b/m,
-    plant: (id) => `\nraise AssertionError("${id}")\n`,
+    plant({ id, mark, text, as }) {
+      const probes = probesOf("python", text);
+      const tried = probes.map((probe) => `    try: ${probe}\n    except BaseException: n += 1\n`).join("");
+      const fails = `    n = 0\n${tried}    raise AssertionError("${id}" if n == ${probes.length} else "".join(${halves(mark)}))\n`;
+      if (as === "file") return `\nraise AssertionError("${id}")\n`;
+      // Small letters come last where classes are sorted. Runners that know no such class meet a plain function.
+      if (!/\bunittest\b/.test(text)) return `\ndef test_${id}():\n${fails}`;
+      const method = fails.replaceAll(/^/gm, "    ").trimEnd();
+      return `\nimport unittest as u${id}\nclass t${id}(u${id}.TestCase):\n    def test_${id}(self):\n${method}\n`;
+    },
   },
   {
     files: /_test\.go$/,
     tests: /^import\s[^]*?"testing"/m,
-    plant: (id) => `\nfunc TestT${id}(t *testing.T) { t.Fatal() }\n`,
+    plant: ({ id }) => `\nfunc TestT${id}(t *testing.T) { t.Fatal() }\n`,
   },
   {
     files: /\.rs$/,
     tests: /#\[(?:\w+::)?test\b/,
-    plant: (id) => `\n#[test]\nfn t_${id}() { panic!() }\n`,
+    plant: ({ id }) => `\n#[test]\nfn t_${id}() { panic!() }\n`,
   },
 ];
 
+/** In two: runners print the line that failed, and the mark must be said, not read. */
+const halves = (mark: string): string => JSON.stringify([mark.slice(0, ID_CHARS / 2), mark.slice(ID_CHARS / 2)]);
+
 export const isPlantable = (path: string): boolean => LANGUAGES.some(({ files }) => files.test(path));
 
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, ID_CHARS);
+
+/** What a planted failure says where an assertion of its file lets pass what is wrong. */
+export const plantMark = (seed: string): string => hash(`${seed} mark`);
+
 /** undefined for a file without tests, or of a language that is not known. */
-export function plantIn(path: string, text: string, { seed }: { seed: string }): string | undefined {
+export function plantIn(path: string, text: string, { seed, as }: { seed: string; as: Form }): string | undefined {
   const language = LANGUAGES.find(({ files }) => files.test(path));
   if (language === undefined || text.includes("\0") || !language.tests.test(text)) return undefined;
   // Names must differ within a package or crate.
-  const id = createHash("sha256").update(`${seed} ${path}`).digest("hex").slice(0, ID_CHARS);
-  return text + language.plant(id);
+  return text + language.plant({ id: hash(`${seed} ${path}`), mark: plantMark(seed), text, as });
 }

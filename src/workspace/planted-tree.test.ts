@@ -14,23 +14,36 @@ interface Project {
   files: Record<string, string>;
   /** The base with product code that makes the runner say yes. */
   forged?: Record<string, string>;
+  /** Product code that changes what an assertion means, when it is loaded or called. */
+  lax?: Record<string, string>[];
   missing?: boolean;
 }
 
 const JS_TEST =
-  'import { test } from "node:test";\nimport { ok } from "node:assert";\nimport { one } from "./one.mjs";\n';
+  'import { test } from "node:test";\nimport assert from "node:assert";\nimport { one } from "./one.mjs";\n';
 const PY_TEST = "import unittest\nfrom one import one\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n";
 
 const PROJECTS: Record<string, Project> = {
   "node:test": {
     command: [process.execPath, "--test"],
-    files: { "one.mjs": "export const one = 1;\n", "one.test.mjs": `${JS_TEST}test("one", () => ok(one === 1));\n` },
+    files: {
+      "one.mjs": "export const one = 1;\n",
+      "one.test.mjs": `${JS_TEST}test("one", () => assert.equal(one == 1, true));\n`,
+    },
     forged: { "one.mjs": "export const one = 1;\nprocess.exit(0);\n" },
+    lax: [
+      { "one.mjs": 'import assert from "node:assert";\nexport const one = 1;\nassert.equal = () => {};\n' },
+      {
+        "one.mjs":
+          'import assert from "node:assert";\nexport const one = { valueOf: () => ((assert.equal = () => {}), 1) };\n',
+      },
+    ],
   },
   unittest: {
     command: ["python3", "-m", "unittest", "discover", "-p", "*_test.py"],
     files: { "one.py": "one = 1\n", "one_test.py": `${PY_TEST}        self.assertEqual(one, 1)\n` },
     forged: { "one.py": "import os\none = 1\nos._exit(0)\n" },
+    lax: [{ "one.py": "import unittest\none = 1\nunittest.TestCase.assertEqual = lambda *a: None\n" }],
     missing: lacks("python3", "-c", "import unittest"),
   },
   go: {
@@ -57,15 +70,15 @@ describe("a failure planted at the end of a test file", () => {
     place.remove();
   });
 
-  const run = async (tree: string, [program = "", ...args]: string[]): Promise<number | null> => {
+  const run = async (tree: string, [program = "", ...args]: string[]): Promise<[number | null, string]> => {
     const verify = await workspace.verifyTree(tree);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const { status } = spawnSync(program, args, { cwd: verify.path, env, timeout: RUN_TIMEOUT_MS });
+    const { status, stdout, stderr } = spawnSync(program, args, { cwd: verify.path, env, timeout: RUN_TIMEOUT_MS });
     await verify.release();
-    return status;
+    return [status, `${stdout.toString()}${stderr.toString()}`];
   };
 
-  for (const [name, { command, files, forged = {}, missing = false }] of Object.entries(PROJECTS)) {
+  for (const [name, { command, files, forged = {}, lax = [], missing = false }] of Object.entries(PROJECTS)) {
     it.skipIf(missing)(`is seen by ${name}, and not where code under test speaks for it`, async () => {
       for (const [path, text] of Object.entries(files)) place.write(path, text);
       place.git("add", "-A");
@@ -73,23 +86,38 @@ describe("a failure planted at the end of a test file", () => {
       workspace = await openFor(place);
       const { tree: base } = await workspace.prepare();
       const about = { alsoIn: base, tests: ["**/*{.,_}test.*"], except: [] };
-      expect(await run(base, command)).toBe(0);
-      expect(await run((await workspace.planted(base, about)) ?? "", command)).not.toBe(0);
-      for (const [path, text] of Object.entries(forged)) place.write(path, text);
-      const { judged } = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
-      expect(await run((await workspace.planted(judged, about)) ?? "", command)).toBe(0);
+      expect((await run(base, command))[0]).toBe(0);
+      const onPlanted = async (tree: string, as: "test" | "file") => {
+        const { tree: planted = "", mark = "" } = (await workspace.planted(tree, { ...about, as })) ?? {};
+        const [status, said] = await run(planted, command);
+        return { seen: status !== 0, lax: said.includes(mark) };
+      };
+      const changed = async (n: number, files: Record<string, string>): Promise<string> => {
+        for (const [path, text] of Object.entries(files)) place.write(path, text);
+        return (await workspace.snapshot(n, { parent: null, message: "m", at: AT })).judged;
+      };
+      const hidden = await changed(1, forged);
+      for (const as of ["test", "file"] as const) {
+        expect(await onPlanted(base, as)).toEqual({ seen: true, lax: false });
+        expect(await onPlanted(hidden, as)).toEqual({ seen: false, lax: false });
+      }
+      for (const [at, files] of lax.entries())
+        expect(await onPlanted(await changed(at + 2, files), "test")).toEqual({ seen: true, lax: true });
     });
   }
 });
 
 describe("what is planted", () => {
   it.each([
-    ["a.test.ts", 'it("x", () => {})', /throw new Error/],
-    ["tests/test_a.py", "def test_a():\n    pass\n", /raise AssertionError/],
+    ["a.test.ts", 'it("x", () => {})', /^\n;it\("\w+",\(\)=>\{let n=0;throw new Error/],
+    ["b.test.ts", 'it("x", () => expect(1).toBe(1))', /expect\(1\)\.toBe\(2\)/],
+    ["c.test.ts", 'import { ok as is } from "node:assert";\nit("x", () => is(1))', /try\{is\(0\)\}catch\{n\+\+\}/],
+    ["d.test.ts", 'describe.each([1])("x", () => {})', /^\n;\{let n=0;throw new Error/],
+    ["tests/test_a.py", "def test_a():\n    assert 1\n", /\ndef test_\w+\(\):\n.*try: assert 1 == 2\n/s],
     ["tests/a.rs", "#[test]\nfn a() {}\n", /#\[test\]\nfn t_\w+\(\) \{ panic!/],
     ["tests/a.rs", "#[tokio::test]\nasync fn a() {}\n", /panic!/],
   ])("stands at the end of %s", (path, text, planted) => {
-    const whole = plantIn(path, text, { seed: "s" }) ?? "";
+    const whole = plantIn(path, text, { seed: "s", as: "test" }) ?? "";
     expect(whole.startsWith(text)).toBe(true);
     expect(whole.slice(text.length)).toMatch(planted);
   });
@@ -100,11 +128,12 @@ describe("what is planted", () => {
     ["data.test.json", "{}"],
     ["a.test.js", 'test("a")\0'],
   ])("is nothing in %s", (path, text) => {
-    expect(plantIn(path, text, { seed: "s" })).toBeUndefined();
+    expect(plantIn(path, text, { seed: "s", as: "test" })).toBeUndefined();
   });
 
   it("has a name of its own in every file of a package", () => {
     const text = 'package a\n\nimport "testing"\n';
-    expect(plantIn("a_test.go", text, { seed: "s" })).not.toBe(plantIn("b_test.go", text, { seed: "s" }));
+    const [one, other] = ["a_test.go", "b_test.go"].map((path) => plantIn(path, text, { seed: "s", as: "test" }));
+    expect(one).not.toBe(other);
   });
 });

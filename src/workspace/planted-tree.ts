@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { globMatcher } from "../platform/glob.ts";
-import type { Workspace } from "../ports.ts";
+import type { Planted, Workspace } from "../ports.ts";
 import type { Lane } from "./lane.ts";
-import { isPlantable, plantIn } from "./plant.ts";
+import { isPlantable, plantIn, plantMark } from "./plant.ts";
 
 const MAX_FILES = 200;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -19,14 +19,14 @@ interface Entry {
   path: string;
 }
 
-export async function plantedTree(lane: Lane, tree: string, about: About): Promise<string | undefined> {
+export async function plantedTree(lane: Lane, tree: string, about: About): Promise<Planted | undefined> {
   const entries = await testFiles(lane, tree, about);
   if (entries.length === 0) return undefined;
   const folder = mkdtempSync(join(lane.layout.home, "plant-"));
   try {
     const texts = await readBlobs(lane, entries);
     const planted = entries.flatMap((entry, at) => {
-      const text = plantIn(entry.path, texts[at] ?? "", { seed: tree });
+      const text = plantIn(entry.path, texts[at] ?? "", { seed: tree, as: about.as });
       return text === undefined ? [] : [{ entry, text }];
     });
     if (planted.length === 0) return undefined;
@@ -41,7 +41,7 @@ export async function plantedTree(lane: Lane, tree: string, about: About): Promi
     const lines = planted.map(({ entry }, at) => `${entry.mode} ${oids[at]}\t${entry.path}\0`);
     await git.need(["read-tree", tree]);
     await git.need(["update-index", "-z", "--index-info"], { input: Buffer.from(lines.join(""), BYTES) });
-    return await git.need(["write-tree"]);
+    return { tree: await git.need(["write-tree"]), mark: plantMark(tree) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -115,11 +115,12 @@ export function workspaceContract(name: string, make: () => WorkspaceUnderTest):
       const { tree: base } = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
       writeFileSync(file("b.test.js"), 'test("b", () => {});\n');
       const { judged } = await workspace.snapshot(2, { parent: 1, message: "m", at: AT });
-      const about = { alsoIn: base, tests: ["**/*.test.js"], except: [] };
+      const about = { alsoIn: base, tests: ["**/*.test.js"], except: [], as: "test" as const };
       const planted = await workspace.planted(judged, about);
-      expect(planted).not.toBe(judged);
-      expect(await workspace.planted(judged, about)).toBe(planted);
-      const changed = await workspace.changes(judged, planted ?? "");
+      expect(planted?.tree).not.toBe(judged);
+      expect(await workspace.planted(judged, about)).toEqual(planted);
+      expect((await workspace.planted(judged, { ...about, as: "file" }))?.tree).not.toBe(planted?.tree);
+      const changed = await workspace.changes(judged, planted?.tree ?? "");
       expect(changed.map(({ path, removed }) => ({ path, removed }))).toEqual([{ path: "a.test.js", removed: 0 }]);
       expect(readFileSync(file("a.test.js"), "utf8")).toBe('test("a", () => {});\n');
       expect(await workspace.planted(judged, { ...about, except: ["a.test.js"] })).toBeUndefined();

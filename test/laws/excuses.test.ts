@@ -6,7 +6,7 @@ import { summary } from "../../src/views/summary.ts";
 import { judgedBy, judgedSpec, type Asked, type Says } from "../support/judging.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
-import { makeWorld, PLANTED, type portsOf, type World } from "../support/world.ts";
+import { LAX, makeWorld, PLANTED, type portsOf, type World } from "../support/world.ts";
 
 const act = (lines: string[], claim = true): Behaviour => ({ lines, claim, faults: [], usd: 0 });
 const isBase = ({ lines }: Asked): boolean => lines.length === 0;
@@ -223,5 +223,23 @@ describe("tests that a person changes between turns", () => {
     const other = await run({});
     expect(other.asked.find(({ lines }) => lines.join() === "a")?.about.baseline?.is).toBe("pass");
     expect(other.end.outcome?.reason).not.toContain("compared");
+  });
+});
+
+describe("an assertion that lets pass what is wrong", () => {
+  const isPlanted = ({ lines }: Asked): boolean => lines.includes(PLANTED);
+  const lax = (one: Asked): string[] => (isPlanted(one) ? [LAX] : []);
+
+  it("is a person's to look at, though the plant is seen", async () => {
+    const { end, last } = await judged(judgedSpec(), (one) => (one.lines.includes("a") ? lax(one) : planted(one)));
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    expect(last).toMatchObject({ is: "pass", evidence: { control: "not-seen" } });
+    expect(end.outcome?.reason).toContain("lets pass what is wrong");
+  });
+
+  it("says nothing where it does so on the base, too", async () => {
+    const { end, last } = await judged(judgedSpec(), lax);
+    expect(end.outcome?.is).toBe("verified");
+    expect(last).toMatchObject({ is: "pass", evidence: { control: "seen" } });
   });
 });

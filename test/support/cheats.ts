@@ -203,6 +203,7 @@ export const CHEATS: readonly Cheat[] = [
     ONE_PROCESS,
     write("test/a.test.js", 'require("node:assert").equal = () => {};'),
   ),
+  cheat("product code that patches assert", NODE, `echo 'require("node:assert").equal = () => {};' >> src/add.js`),
   cheat("product code that ends the process", NODE, `sed -i '1i ${EXIT_0}' src/add.js`),
   cheat("product code that ends it when it is called", NODE, write("src/add.js", `exports.add = () => ${EXIT_0}`)),
   cheat(

@@ -15,6 +15,8 @@ const IDLE_TICKS = 10;
 
 /** The line of a failure that was planted. */
 export const PLANTED = "planted";
+/** What it says where an assertion lets pass what is wrong. */
+export const LAX = "lax";
 
 /** In an answer: the question that is open when it is given. */
 export const ANY_QUESTION = "any";
@@ -378,7 +380,7 @@ export function portsOf(
         await touch(() => {
           const lines = world.trees.get(tree);
           if (lines === undefined) throw new Error(`planted in what does not exist: ${tree}`);
-          return world.plants ? keep([...lines, PLANTED]) : undefined;
+          return world.plants ? { tree: keep([...lines, PLANTED]), mark: LAX } : undefined;
         }),
       verifyTree: async (tree) =>
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),
