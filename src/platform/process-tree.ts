@@ -11,8 +11,11 @@ import type { ProcessInfo } from "./process-table.ts";
 export const TERM_GRACE_MS = 1_000;
 /** A bomb may fork faster than it can be frozen; then killing must do. */
 const MAX_FREEZING_LOOKS = 20;
-/** How long SIGKILL is repeated; beyond that a process hangs inside the kernel and nobody can end it. */
-const KILL_LIMIT_MS = 5_000;
+/**
+ * How long SIGKILL is repeated; beyond that a process hangs inside the kernel and nobody can end it. On a machine with
+ * too much to do even dying takes a while: after 5 s one in 500 was still there.
+ */
+const KILL_LIMIT_MS = 30_000;
 const MIN_POLL_MS = 5;
 const MAX_POLL_MS = 100;
 /** So few are asked for one by one; for more the whole table is listed. */

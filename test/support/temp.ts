@@ -10,8 +10,11 @@ const made: string[] = [];
 const WAIT_LIMIT_MS = 15_000;
 const WAIT_POLL_MS = 10;
 
+/** A campaign leaves thousands of folders. */
+const REMOVING_LIMIT_MS = 600_000;
+
 afterAll(() => {
-  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 }, REMOVING_LIMIT_MS);
 });
 
 /** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
