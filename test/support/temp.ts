@@ -14,8 +14,8 @@ const WAIT_POLL_MS = 10;
 const REMOVING_LIMIT_MS = 600_000;
 
 afterAll(() => {
-  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 }, REMOVING_LIMIT_MS);
-});
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+}, REMOVING_LIMIT_MS);
 
 /** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
 export const CACHE_HOME = join(import.meta.dirname, "../../.cache");
