@@ -14,18 +14,21 @@ const PURE = [
   "src/checks/report/**/*.test.ts",
   "test/laws/**/*.test.ts",
 ];
+/** They act through other programs: what they load stays the same from file to file. */
+const E2E = ["test/e2e/**/*.test.ts"];
 const ALL = ["src/**/*.test.ts", "test/**/*.test.ts"];
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "apart", include: ALL, exclude: PURE } },
+      { extends: true, test: { name: "apart", include: ALL, exclude: [...PURE, ...E2E] } },
+      { extends: true, test: { name: "e2e", include: E2E, isolate: false } },
       { extends: true, test: { name: "pure", include: PURE, isolate: false } },
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: ["test/support/build-programs.ts"],
-    setupFiles: ["test/support/seeded.ts"],
+    setupFiles: ["test/support/seeded.ts", "test/support/clean-up.ts"],
     sequence: { sequencer: SlowFirst },
     pool: "forks",
     // Most of a test here waits for programs: four keep two cores busy.

@@ -3,14 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 
 const made: string[] = [];
 const WAIT_LIMIT_MS = 15_000;
 const WAIT_POLL_MS = 10;
 
-afterAll(() => {
+atFileEnd(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 });
 
