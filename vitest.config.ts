@@ -9,11 +9,7 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, ".cache/compiled
 const report = process.env["PAWL_TEST_REPORT"];
 
 /** Nothing of them stays in the process: they need no new one for every file, which takes longer than most of them. */
-const PURE = [
-  "src/{config,journal,loop,recipes}/**/*.test.ts",
-  "src/checks/report/**/*.test.ts",
-  "test/laws/**/*.test.ts",
-];
+const PURE = ["src/{checks,config,journal,loop,recipes,standin,views}/**/*.test.ts", "test/laws/**/*.test.ts"];
 /** They act through other programs: what they load stays the same from file to file. */
 const E2E = ["test/e2e/**/*.test.ts"];
 const ALL = ["src/**/*.test.ts", "test/**/*.test.ts"];

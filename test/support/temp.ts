@@ -41,6 +41,8 @@ export interface TempRepository {
 /** With one commit of `files`; without any when they are undefined. */
 export function tempRepository(files?: Readonly<Record<string, string>>, { branch = "main" } = {}): TempRepository {
   const path = tempDir("repository");
+  // Where `--worktree` works.
+  made.push(`${path}-worktrees`);
   const home = tempDir("home");
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" };
   const git = (...args: string[]) =>
