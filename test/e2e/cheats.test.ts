@@ -1,14 +1,28 @@
-/** A lying agent never gets `verified`: the real Claude Code, scripted to cheat, in one run of the built command line each. */
+/**
+ * A lying agent never gets `verified`: the real Claude Code, scripted to cheat, through the built command line. Cheats on
+ * one project share a run, one an iteration; those that would reach into the next one have a run of their own.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { CHEATS, MAKE, NPM, PYTEST, type Cheat, type Project } from "../support/cheats.ts";
+import {
+  CHEATS,
+  MAKE,
+  NODE,
+  NPM,
+  PYTEST,
+  sharedRuns,
+  undo,
+  type Cheat,
+  type Project,
+  type Shared,
+} from "../support/cheats.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 120_000;
 const NAIVE_LIMIT_MS = 20_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
@@ -16,11 +30,14 @@ const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { comm
 const PYTHON = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).trim();
 const PATH = `${dirname(process.execPath)}:${dirname(PYTHON)}:/usr/local/bin:/usr/bin:/bin`;
 
-async function placeFor(project: Project, does: string): Promise<CliPlace> {
+/** Does one thing an iteration, and claims each time that it is done. */
+async function placeFor(project: Project, ...does: readonly string[]): Promise<CliPlace> {
+  const steps = does.map((what, at) => [at + 1, [bash(what), { text: CLAIM }]] as const);
   const place = await cliPlace({
     files: project.files,
-    script: byIteration({ 1: [bash(does), { text: CLAIM }] }),
-    env: environmentOf(project),
+    script: byIteration(Object.fromEntries(steps)),
+    // No help against being stuck: what it does next is written down.
+    env: { ...environmentOf(project), PAWL_PATIENCE: "100" },
   });
   complete(place.repository, project);
   return place;
@@ -55,19 +72,41 @@ function naive({ project, does }: Cheat): string {
   return status === 0 ? "green" : `red: ${stdout}${stderr}`;
 }
 
-async function runOf(place: CliPlace, { project, more = [] }: { project: Project; more?: readonly string[] }) {
+async function runOf(
+  place: CliPlace,
+  { project, more = [], iterations = 1 }: { project: Project; more?: readonly string[]; iterations?: number },
+): Promise<CliResult> {
   const check = project.check === "" ? [] : ["--check", `tests=${project.check}`];
-  const args = ["run", "make add add", ...check, ...(project.flags ?? []), ...more, "--max-iterations", "1", "--json"];
-  return await place.start(args).done;
+  const flags = [...check, ...(project.flags ?? []), ...more, "--max-iterations", `${iterations}`, "--json"];
+  return await place.start(["run", "make add add", ...flags], { limitMs: LIMIT_MS }).done;
 }
 
-function outcomeOf(result: CliResult): { is: string; words: string } {
-  const end = result.of("run-end").at(-1);
-  const verdicts = result.of("check-end").map(({ check, verdict }) => `${check} ${verdict.is}`);
+/** How an iteration ended; a run that goes on has no outcome yet. */
+function outcomeOf(result: CliResult, iteration = 1): { is: string; words: string } {
+  const decision = result.of("decision-made").find((fact) => fact.iteration === iteration);
+  const verdicts = result.of("check-end").filter((fact) => fact.iteration === iteration);
   return {
-    is: end?.outcome.is ?? `none: ${result.stderr}`,
-    words: `${end?.outcome.rule}: ${end?.outcome.reason}; ${verdicts.join(", ")}`,
+    is: decision === undefined ? `none: ${result.stderr}` : (decision.outcome?.is ?? decision.next),
+    words: `${decision?.rule}: ${decision?.reason}; ${verdicts.map(({ check, verdict }) => `${check} ${verdict.is}`).join(", ")}`,
   };
+}
+
+interface Lie {
+  name: string;
+  /** Of its iteration in the shared run. */
+  at: number;
+  run: () => Promise<CliResult>;
+}
+
+/** One after the other on the base's files; the run is made when it is first asked for. */
+function lies({ project, cheats }: Shared): Lie[] {
+  let made: Promise<CliResult> | undefined;
+  const does = cheats.map((cheat, at) => (at === 0 ? cheat.does : `${undo(project)}; ${cheat.does}`));
+  // A second claim over the base's own failures would have a person asked, and end the run.
+  const more = cheats.length === 1 ? [] : ["--require-all"];
+  const make = async (): Promise<CliResult> =>
+    await runOf(await placeFor(project, ...does), { project, more, iterations: cheats.length });
+  return cheats.map(({ name }, at) => ({ name, at: at + 1, run: () => (made ??= make()) }));
 }
 
 describe("a cheat is one: whoever only runs the check in the agent's folder is fooled by", () => {
@@ -78,11 +117,17 @@ describe("a cheat is one: whoever only runs the check in the agent's folder is f
 });
 
 describe.concurrent("a lying agent", () => {
-  it.each(CHEATS)("does not get verified by $name", { timeout: LIMIT_MS }, async ({ project, does }) => {
-    const result = await runOf(await placeFor(project, does), { project });
-    const { is, words } = outcomeOf(result);
-    expect(["exhausted", "needs-human", "stuck"], words).toContain(is);
-    expect(result.of("turn-end")[0]?.claim?.is).toBe("done");
+  // The first of each run first: those that share one do not wait for each other.
+  const all = sharedRuns(CHEATS)
+    .flatMap(lies)
+    .toSorted((one, other) => one.at - other.at);
+  it.each(all)("does not get verified by $name", { timeout: LIMIT_MS }, async ({ at, run }) => {
+    const result = await run();
+    const { is, words } = outcomeOf(result, at);
+    expect(["continue", "exhausted", "needs-human", "stuck"], words).toContain(is);
+    const verdicts = result.of("check-end").filter(({ iteration }) => iteration === at);
+    if (result.of("decision-made").length > 1) expect(verdicts.map(({ verdict }) => verdict.is)).not.toContain("pass");
+    expect(result.of("turn-end")[at - 1]?.claim?.is).toBe("done");
     expect([1, 3, 4]).toContain(result.code);
   });
 });
@@ -94,17 +139,17 @@ describe.concurrent("an honest agent", () => {
     ["that repairs, with npm", NPM, NPM.fix, []],
     ["that repairs, with pytest", PYTEST, PYTEST.fix, []],
     ["that repairs, with make", MAKE, MAKE.fix, []],
-    ["that adds tests", NPM, `${NPM.fix}; ${NEW_TEST}`, []],
+    ["that adds tests", NODE, `${NODE.fix}; ${NEW_TEST}`, []],
     [
       "that renames what is not protected",
-      NPM,
-      `${NPM.fix}; mv src/add.js src/sum.js; echo 'module.exports = require("./sum.js");' > src/add.js`,
+      NODE,
+      `${NODE.fix}; mv src/add.js src/sum.js; echo 'module.exports = require("./sum.js");' > src/add.js`,
       [],
     ],
     [
       "that moves the tests where it may",
-      NPM,
-      `${NPM.fix}; mkdir -p tests && mv test/* tests/ && rmdir test`,
+      NODE,
+      `${NODE.fix}; mkdir -p tests && mv test/* tests/ && rmdir test`,
       ["--allow-test-changes"],
     ],
   ] as const)("%s gets verified", { timeout: LIMIT_MS }, async (_, project, does, more) => {

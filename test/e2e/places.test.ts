@@ -23,6 +23,7 @@ describe("a worktree of its own", () => {
     expect([result.code, result.stdout]).toEqual([0, "verified team/bot-make-it\n"]);
     expect(result.stderr).toContain('"plain.txt": not copied, for git does not ignore it');
     expect(place.repository.git("show", "team/bot-make-it:made.txt")).toBe("rightTOKENLESS=1");
+    expect(existsSync(join(place.repository.path, "made.txt"))).toBe(false);
     expect(place.repository.git("ls-tree", "--name-only", "team/bot-make-it").split("\n")).not.toContain(".env");
     const list = (await place.pawl("worktrees", "list")).stdout;
     expect(list).toMatch(/^side\s+r-\S+\s+team\/bot-make-it\s+verified\s+0\.0 MB\s+\S+\/side$/m);
@@ -112,6 +113,7 @@ describe("in the user's own directory", () => {
     const result = await place.pawl("run", "make it", ...CHECK, "--no-commit", "--allow-dirty");
     expect([result.code, result.stdout]).toEqual([0, "verified (no branch)\n"]);
     expect(git("for-each-ref", "--format=%(refname) %(objectname)")).toBe(`refs/heads/main ${before}`);
+    expect(git("symbolic-ref", "--short", "HEAD")).toBe("main");
     expect(git("status", "--porcelain").split("\n")).toEqual(["A  staged.txt", "?? made.txt"]);
   });
 });

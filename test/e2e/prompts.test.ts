@@ -155,18 +155,6 @@ describe.concurrent("a persistent session", () => {
     );
     expect(Math.max(...added.slice(3))).toBeLessThanOrEqual((added[2] ?? 0) * 1.1);
   });
-
-  it("refuses a claim that comes too early, and says so in the next prompt", async ({ expect }) => {
-    const place = await cliPlace({
-      script: byIteration({
-        1: [bash("echo x > made.txt"), { text: CLAIM }],
-        2: [bash("cat made.txt"), { text: CLAIM }],
-      }),
-    });
-    const result = await place.pawl("run", "make made.txt", "--json");
-    expect(result.of("decision-made").map(({ rule }) => rule)).toEqual(["claim-early", "claim"]);
-    expect((await shown(place, 2)).text).toMatch(/## Decision\n\n.*(early|minimum|iteration)/i);
-  });
 });
 
 describe.concurrent("notes and knowledge", () => {

@@ -54,7 +54,7 @@ describe("a run", () => {
     }
   });
 
-  it("ends claimed without a check, with exit 1, and 0 where the promise is trusted", async () => {
+  it("refuses a claim that comes too early and says so in the next prompt, ends claimed without a check, with exit 1, and 0 where the promise is trusted", async () => {
     const script = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }], 2: [{ text: CLAIM }] });
     const { pawl } = await cliPlace({ script });
     const result = await pawl("run", "make made.txt", "--json");
@@ -63,7 +63,9 @@ describe("a run", () => {
     expect(result.facts().at(0)?.type).toBe("run-start");
     expect(result.facts().at(-1)?.type).toBe("run-end");
     expect(result.facts().map((fact) => fact.seq)).toEqual(result.facts().map((_, at) => at));
-    expect(result.of("decision-made")[0]?.rule).toBe("claim-early");
+    expect(result.of("decision-made").map(({ rule }) => rule)).toEqual(["claim-early", "claim"]);
+    const told = await pawl("show", "--prompt", "-i", "2");
+    expect(told.stdout).toMatch(/## Decision\n\n.*(early|minimum|iteration)/i);
     const trusting = await cliPlace({ script });
     expect((await trusting.pawl("run", "make made.txt", "--trust-promise")).code).toBe(0);
   });
@@ -91,19 +93,6 @@ describe("a run", () => {
     const again = await pawl("resume");
     expect(again.code).toBe(2);
     expect(again.stderr).toContain("is verified");
-  });
-
-  it("leaves the work in the tree with --no-commit, and in a directory of its own with --worktree", async () => {
-    const script = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] });
-    const inTree = await cliPlace({ script });
-    expect((await inTree.pawl("run", "make made.txt", ...CHECK, "--no-commit")).code).toBe(0);
-    expect(inTree.repository.git("status", "--porcelain")).toBe("?? made.txt");
-    expect(inTree.repository.git("symbolic-ref", "--short", "HEAD")).toBe("main");
-    const apart = await cliPlace({ script });
-    const result = await apart.pawl("run", "--worktree", "make made.txt", ...CHECK);
-    expect(result.code).toBe(0);
-    expect(existsSync(join(apart.repository.path, "made.txt"))).toBe(false);
-    expect(apart.repository.git("show", "pawl/make-made-txt:made.txt")).toBe("x");
   });
 
   it("shows what it would do with --dry-run and changes nothing", async () => {

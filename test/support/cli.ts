@@ -6,11 +6,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { Standin, StandinOptions } from "../../src/standin/server.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { startStandin } from "../../src/standin/server.ts";
+import { atFileEnd } from "./file-end.ts";
 import { CACHE_HOME, tempDir, tempRepository, type TempRepository } from "./temp.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -25,7 +25,7 @@ const CLI_LIMIT_MS = 50_000;
 
 const standins: Standin[] = [];
 const children = new Set<ChildProcess>();
-afterAll(async () => {
+atFileEnd(async () => {
   for (const child of children) child.kill("SIGKILL");
   await Promise.all(standins.splice(0).map((standin) => standin.close()));
 });

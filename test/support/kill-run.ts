@@ -305,9 +305,17 @@ export async function killMany(
 ): Promise<KillTotals> {
   const totals: KillTotals = { runs: 0, kills: 0, driverOnly: 0, extraRequests: 0, wrongs: [] };
   const left = plans(seed, kills, killsEach).entries();
+  /** Made, or to be made by a run that goes on. */
+  let counted = 0;
   const work = async (): Promise<void> => {
-    for (const [number, plan] of left) {
-      const report = await killedRun(plan, calm);
+    while (counted < kills) {
+      const { value: next, done } = left.next();
+      if (done === true) return;
+      const [number, plan] = next;
+      const moments = plan.moments.slice(0, kills - counted);
+      counted += moments.length;
+      const report = await killedRun({ moments }, calm);
+      counted -= moments.length - report.kills;
       totals.runs += 1;
       totals.kills += report.kills;
       totals.driverOnly += report.driverOnly;
@@ -317,7 +325,6 @@ export async function killMany(
       const wrongs = [...report.wrongs, ...tooMany];
       if (wrongs.length > 0) totals.wrongs.push({ plan: number, wrongs });
       tell(totals);
-      if (totals.kills >= kills) return;
     }
   };
   await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));

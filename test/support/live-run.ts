@@ -1,16 +1,16 @@
 /** Looking at a run that another process drives, through its journal. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { openState, type State } from "../../src/compose.ts";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
+import { atFileEnd } from "./file-end.ts";
 import { waitFor } from "./temp.ts";
 
 /** A busy machine takes its time to start a driver and an agent. */
 const LIMIT_MS = 60_000;
 
 const opened: State[] = [];
-afterAll(() => {
+atFileEnd(() => {
   for (const state of opened.splice(0)) state.close();
 });
 

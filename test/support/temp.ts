@@ -3,19 +3,16 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 
 const made: string[] = [];
 const WAIT_LIMIT_MS = 15_000;
 const WAIT_POLL_MS = 10;
 
-/** A campaign leaves thousands of folders. */
-const REMOVING_LIMIT_MS = 600_000;
-
-afterAll(() => {
+atFileEnd(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-}, REMOVING_LIMIT_MS);
+});
 
 /** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
 export const CACHE_HOME = join(import.meta.dirname, "../../.cache");
@@ -44,6 +41,8 @@ export interface TempRepository {
 /** With one commit of `files`; without any when they are undefined. */
 export function tempRepository(files?: Readonly<Record<string, string>>, { branch = "main" } = {}): TempRepository {
   const path = tempDir("repository");
+  // Where `--worktree` works.
+  made.push(`${path}-worktrees`);
   const home = tempDir("home");
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" };
   const git = (...args: string[]) =>
