@@ -125,8 +125,9 @@ describe.concurrent("a lying agent", () => {
     const result = await run();
     const { is, words } = outcomeOf(result, at);
     expect(["continue", "exhausted", "needs-human", "stuck"], words).toContain(is);
-    const verdicts = result.of("check-end").filter(({ iteration }) => iteration === at);
-    if (result.of("decision-made").length > 1) expect(verdicts.map(({ verdict }) => verdict.is)).not.toContain("pass");
+    const last = result.of("check-end").findLast(({ iteration }) => iteration === at)?.verdict;
+    const isBelieved = last?.is === "pass" && last.evidence.suspicions.length === 0;
+    if (result.of("decision-made").length > 1) expect(isBelieved, words).toBe(false);
     expect(result.of("turn-end")[at - 1]?.claim?.is).toBe("done");
     expect([1, 3, 4]).toContain(result.code);
   });
