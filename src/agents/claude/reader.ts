@@ -93,9 +93,18 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   let ending = false;
   let mainId = "";
   let assistantUuid = "";
+  /** An answer has begun and is not whole: its request is counted. */
+  let answering = false;
   const streams = new Map<string, { id: string; model: string }>();
 
   const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage() });
+
+  /** A request came to nothing; one whose answer broke off has been counted when that began. */
+  function refused(): void {
+    if (!answering) meter.bareRequest();
+    answering = false;
+    view.unanswered = false;
+  }
 
   function takeReplay(id: string): void {
     if (id === uuid) view.begun = view.heard = true;
@@ -122,6 +131,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       meter.message(id, model, usage);
       // It goes on, so what looked like the end was none.
       if (parent === "") {
+        answering = true;
         view.unanswered = false;
         view.result = undefined;
         assistantUuid = "";
@@ -136,10 +146,9 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       if (tokens !== undefined) view.contextTokens = sumOf(tokens);
       return [usageEvent()];
     }
-    if (event.type === "message_stop" && parent === "" && assistantUuid !== "") {
-      return [{ type: "message", id: assistantUuid }];
-    }
-    return [];
+    if (event.type !== "message_stop" || parent !== "") return [];
+    answering = false;
+    return assistantUuid === "" ? [] : [{ type: "message", id: assistantUuid }];
   }
 
   function takeAssistant(message: Extract<SDKMessage, { type: "assistant" }>): AgentEvent[] {
@@ -147,8 +156,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     const { id, model, usage } = message.message;
     if (message.error !== undefined) {
       view.error = message.error;
-      view.unanswered = false;
-      meter.bareRequest();
+      refused();
       return [];
     }
     meter.message(id, model, usage);
@@ -210,8 +218,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
         view.idle = view.heard && message.state === "idle";
         return [];
       case "api_retry":
-        meter.bareRequest();
-        view.unanswered = false;
+        refused();
         return [
           {
             type: "retry",
