@@ -93,16 +93,16 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   let ending = false;
   let mainId = "";
   let assistantUuid = "";
-  /** An answer has begun and is not whole: its request is counted. */
-  let answering = false;
+  /** The answer to the last request has begun, by which the request is counted. */
+  let answered = false;
   const streams = new Map<string, { id: string; model: string }>();
 
   const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage() });
 
   /** A request came to nothing; one whose answer broke off has been counted when that began. */
   function refused(): void {
-    if (!answering) meter.bareRequest();
-    answering = false;
+    if (!answered) meter.bareRequest();
+    answered = false;
     view.unanswered = false;
   }
 
@@ -131,7 +131,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       meter.message(id, model, usage);
       // It goes on, so what looked like the end was none.
       if (parent === "") {
-        answering = true;
+        answered = true;
         view.unanswered = false;
         view.result = undefined;
         assistantUuid = "";
@@ -146,9 +146,10 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       if (tokens !== undefined) view.contextTokens = sumOf(tokens);
       return [usageEvent()];
     }
-    if (event.type !== "message_stop" || parent !== "") return [];
-    answering = false;
-    return assistantUuid === "" ? [] : [{ type: "message", id: assistantUuid }];
+    if (event.type === "message_stop" && parent === "" && assistantUuid !== "") {
+      return [{ type: "message", id: assistantUuid }];
+    }
+    return [];
   }
 
   function takeAssistant(message: Extract<SDKMessage, { type: "assistant" }>): AgentEvent[] {
@@ -210,7 +211,10 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
         opened = true;
         return [{ type: "session-opened", ref: message.session_id, model: message.model }];
       case "status":
-        if (message.status === "requesting") view.unanswered = true;
+        if (message.status === "requesting") {
+          view.unanswered = true;
+          answered = false;
+        }
         // Newer than the types: which of our messages are in the request that is being made.
         for (const id of (message as { user_message_uuids?: string[] }).user_message_uuids ?? []) takeReplay(id);
         return [];
