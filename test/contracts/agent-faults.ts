@@ -60,16 +60,6 @@ export function faultsContract({ shared, subject, only }: Chosen & Pick<Worlds, 
     expect(stopped.filter(isRunning)).toEqual([]);
   });
 
-  it("bounds a flood of long lines, NULs and half characters, and hears what comes later (F13)", async ({ skip }) => {
-    const { shell } = subject();
-    if (shell === undefined) return skip("it runs no commands");
-    const { session } = await shared();
-    const { end, events } = await play(session, shell(FLOOD, "dry again"));
-    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "dry again" });
-    expect(events.some((event) => event.type === "tool-end")).toBe(true);
-    expect(JSON.stringify(events).length).toBeLessThan(MAX_TOLD_CHARS);
-  });
-
   it("comes through a model that breaks off anywhere, without a lie and a request too many (F15)", async ({ skip }) => {
     const { wire } = subject();
     if (wire === undefined) return skip("it is on no model");
@@ -112,6 +102,17 @@ export function faultsContract({ shared, subject, only }: Chosen & Pick<Worlds, 
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "well again" });
     expect(wire.made).toHaveLength(before.made + points.length);
     figure("F15, the agent's own", { faults: points.length });
+  });
+
+  // Behind the others: what it leaves in the conversation goes with every later request.
+  it("bounds a flood of long lines, NULs and half characters, and hears what comes later (F13)", async ({ skip }) => {
+    const { shell } = subject();
+    if (shell === undefined) return skip("it runs no commands");
+    const { session } = await shared();
+    const { end, events } = await play(session, shell(FLOOD, "dry again"));
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "dry again" });
+    expect(events.some((event) => event.type === "tool-end")).toBe(true);
+    expect(JSON.stringify(events).length).toBeLessThan(MAX_TOLD_CHARS);
   });
 }
 
