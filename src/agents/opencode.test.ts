@@ -39,7 +39,11 @@ function stepsFor(behaviour: Behaviour): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [{ text: "Writing.", ...write(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+      // An answer that broke off may stay in the conversation as a step: the model says its last words again.
+      return [
+        { text: "Writing.", ...write(behaviour.path, behaviour.content) },
+        { text: behaviour.text, repeat: true },
+      ];
     case "work":
       return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":
