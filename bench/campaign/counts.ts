@@ -27,6 +27,9 @@ function counted({ name, about, shows, files, counts, env = {} }: Counted): Part
   };
 }
 
+/** Each keeps the agent's contract, which has its own points of F15. */
+const AGENTS = ["claude", "codex", "opencode", "acp", "command"];
+
 export const countedParts: readonly Part[] = [
   counted({
     name: "power",
@@ -75,7 +78,7 @@ export const countedParts: readonly Part[] = [
     name: "provider",
     about: "429, 500, 529, error events and cuts at every event of the model's stream",
     shows: "F15",
-    files: ["test/e2e/provider.test.ts"],
+    files: ["test/e2e/provider.test.ts", ...AGENTS.map((name) => `src/agents/${name}.test.ts`)],
     counts: {},
     env: { PAWL_CAMPAIGN: "full" },
   }),

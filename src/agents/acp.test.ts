@@ -2,35 +2,33 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect, WITH_NODE, stepsFor } from "../../test/support/acp.ts";
-import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { tempDir } from "../../test/support/temp.ts";
-import type { Agent } from "../ports.ts";
 import { acp, ACP_GAPS } from "./acp.ts";
 
 let model: ScriptedModel;
+let wire: ArmedWire;
 let home: string;
 
 beforeAll(async () => {
   model = await startScriptedModel({ apiKey: "key" });
+  wire = await armedWire(model.standin.url);
   home = tempDir("home");
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await wire.close();
+  await model.standin.close();
+});
 
 const common = () => ({
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => model.seen.at(-1)?.model,
   requests: () => model.seen.length,
+  wire,
 });
-
-/** The agent with the address of its model under another value. */
-function moved(agent: Agent, variable: string, to: string): Agent {
-  return {
-    ...agent,
-    open: (request) => agent.open({ ...request, environment: { ...request.environment, [variable]: to } }),
-  };
-}
 
 const codexAgent = acp({ name: `acp:'${CODEX_ACP}'` });
 const claudeAgent = acp({ name: `acp:'${CLAUDE_ACP}'` });
@@ -38,14 +36,13 @@ const claudeAgent = acp({ name: `acp:'${CLAUDE_ACP}'` });
 agentContract("codex-acp", ACP_GAPS, () => ({
   ...common(),
   agent: codexAgent,
-  model: { url: model.standin.url, agentAt: (url) => moved(codexAgent, "OPENAI_BASE_URL", `${url}/v1`) },
   options: { permissions: "workspace-write" },
-  prompt: (behaviour) => promptFor(stepsFor(behaviour, codexDialect)),
+  prompt: (behaviour) => ownPrompt(stepsFor(behaviour, codexDialect)),
   environment: {
     ...WITH_NODE,
     HOME: home,
     OPENAI_API_KEY: "key",
-    OPENAI_BASE_URL: `${model.standin.url}/v1`,
+    OPENAI_BASE_URL: `${wire.url}/v1`,
     CODEX_CONFIG: JSON.stringify({
       features: { default_mode_request_user_input: true },
       // Its sandbox would leave empty folders there, one of them called .git.
@@ -54,7 +51,7 @@ agentContract("codex-acp", ACP_GAPS, () => ({
   },
   models: { first: "gpt-5.5", second: "gpt-5.6-luna" },
   writeTool: "edit",
-  shell: (command, text) => promptFor([codexDialect.shell(command), { text }]),
+  shell: (command, text) => ownPrompt([codexDialect.shell(command), { text }]),
 }));
 
 /** What depends on the agent behind the protocol: each start of this one takes seconds. */
@@ -66,9 +63,8 @@ agentContract(
   () => ({
     ...common(),
     agent: claudeAgent,
-    model: { url: model.standin.url, agentAt: (url) => moved(claudeAgent, "ANTHROPIC_BASE_URL", url) },
-    prompt: (behaviour) => promptFor(stepsFor(behaviour, claudeDialect)),
-    environment: { ...WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url },
+    prompt: (behaviour) => ownPrompt(stepsFor(behaviour, claudeDialect)),
+    environment: { ...WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url },
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   }),
   { only: DIFFERS },

@@ -1,20 +1,26 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
-import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { Step } from "../standin/script.ts";
 import { claude } from "./claude.ts";
 
 let model: ScriptedModel;
+let wire: ArmedWire;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   model = await startScriptedModel();
+  wire = await armedWire(model.standin.url);
   environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await wire.close();
+  await model.standin.close();
+});
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
@@ -24,7 +30,11 @@ function stepsFor(behaviour: Behaviour): Step[] {
       return [{ text: behaviour.text }];
     case "write": {
       const input = { file_path: behaviour.path, content: behaviour.content };
-      return [{ text: "Writing.", tools: [{ name: "Write", input }] }, { text: behaviour.text }];
+      // Asked to go on with an answer that broke off, the model says its last words again.
+      return [
+        { text: "Writing.", tools: [{ name: "Write", input }] },
+        { text: behaviour.text, repeat: true },
+      ];
     }
     case "work":
       return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
@@ -50,13 +60,14 @@ function stepsFor(behaviour: Behaviour): Step[] {
 }
 
 agentContract("claude", [], () => ({
-  agent: claude({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } }),
-  prompt: (behaviour) => promptFor(stepsFor(behaviour)),
+  agent: claude({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url } }),
+  prompt: (behaviour) => ownPrompt(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => model.seen.at(-1)?.model,
   models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   requests: () => model.seen.length,
-  shell: (command, text) => promptFor([bash(command), { text }]),
+  wire,
+  shell: (command, text) => ownPrompt([bash(command), { text }]),
 }));

@@ -2,21 +2,27 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
-import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { crash, script, scriptedExec, scriptedPatch } from "../../test/support/codex.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { Step } from "../standin/script.ts";
 import { codex, CODEX_GAPS } from "./codex.ts";
 
 let model: ScriptedModel;
+let wire: ArmedWire;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   model = await startScriptedModel({ apiKey: "key" });
+  wire = await armedWire(model.standin.url);
   environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await wire.close();
+  await model.standin.close();
+});
 
 function stepsFor(behaviour: Behaviour): Step[] {
   switch (behaviour.is) {
@@ -46,11 +52,9 @@ function stepsFor(behaviour: Behaviour): Step[] {
   }
 }
 
-const user = (url: string): Record<string, string> => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` });
-
 agentContract("codex", CODEX_GAPS, () => ({
-  agent: codex({ userEnvironment: user(model.standin.url) }),
-  prompt: (behaviour) => promptFor(stepsFor(behaviour)),
+  agent: codex({ userEnvironment: { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${wire.url}/v1` } }),
+  prompt: (behaviour) => ownPrompt(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
@@ -58,6 +62,6 @@ agentContract("codex", CODEX_GAPS, () => ({
   models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
   requests: () => model.seen.length,
   writeTool: "apply_patch",
-  shell: (command, text) => promptFor([scriptedExec(command), { text }]),
-  model: { url: model.standin.url, agentAt: (url) => codex({ userEnvironment: user(url) }) },
+  shell: (command, text) => ownPrompt([scriptedExec(command), { text }]),
+  wire,
 }));

@@ -4,8 +4,9 @@ import { createRequire } from "node:module";
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
-import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import { commandEntrySchema, type CommandEntry } from "../spec/command-agent.ts";
 import type { Step } from "../standin/script.ts";
@@ -14,10 +15,15 @@ import { commandGaps } from "./command/gaps.ts";
 import { presetEntry } from "./command/preset-entry.ts";
 
 let model: ScriptedModel;
+let wire: ArmedWire;
 beforeAll(async () => {
   model = await startScriptedModel({ apiKey: "key" });
+  wire = await armedWire(model.standin.url);
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await wire.close();
+  await model.standin.close();
+});
 
 const require = createRequire(import.meta.url);
 const platform = `${process.platform}-${process.arch}`;
@@ -32,8 +38,6 @@ interface Program {
   writeTool: string;
   models: { first: string; second: string };
   login: (url: string) => Record<string, string>;
-  /** It asks the model to go on with an answer that broke off after its last block: another final text, no lie. */
-  goesOn?: true;
 }
 
 function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
@@ -41,7 +45,8 @@ function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [write(behaviour.path, behaviour.content), { text: behaviour.text }];
+      // Asked to go on with an answer that broke off, the model says its last words again.
+      return [write(behaviour.path, behaviour.content), { text: behaviour.text, repeat: true }];
     case "work":
       return [shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":
@@ -63,7 +68,6 @@ const PROGRAMS: Program[] = [
     write: (path, content) => ({ tools: [{ name: "Write", input: { file_path: path, content } }] }),
     writeTool: "Write",
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
-    goesOn: true,
     login: (url) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url }),
   },
   {
@@ -102,11 +106,10 @@ function entryOf({ preset, bin }: Program): CommandEntry {
 
 for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) {
   const entry = entryOf(program);
-  const at = (url: string) => command({ name: program.preset, entry, userEnvironment: program.login(url) });
   const environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
   agentContract(`command (${program.preset})`, commandGaps(entry), () => ({
-    agent: at(model.standin.url),
-    prompt: (behaviour) => promptFor(stepsFor(behaviour, program)),
+    agent: command({ name: program.preset, entry, userEnvironment: program.login(wire.url) }),
+    prompt: (behaviour) => ownPrompt(stepsFor(behaviour, program)),
     environment,
     remembered: () => model.seen.at(-1)?.prompts ?? [],
     heard: () => model.seen.at(-1)?.words ?? "",
@@ -114,7 +117,7 @@ for (const program of PROGRAMS.filter(({ preset }) => CHOSEN.includes(preset))) 
     models: program.models,
     requests: () => model.seen.length,
     writeTool: program.writeTool,
-    shell: (line, text) => promptFor([program.shell(line), { text }]),
-    ...(program.goesOn === true ? {} : { model: { url: model.standin.url, agentAt: at } }),
+    shell: (line, text) => ownPrompt([program.shell(line), { text }]),
+    wire,
   }));
 }

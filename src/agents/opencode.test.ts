@@ -1,8 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import { play, type Behaviour } from "../../test/contracts/agent-play.ts";
-import { promptFor, startScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { bash, opencodeWorld, write } from "../../test/support/opencode.ts";
 import type { OpencodeWorld } from "../../test/support/opencode.ts";
 import type { Agent, AgentSession } from "../ports.ts";
@@ -12,6 +13,7 @@ import { opencode, OPENCODE_GAPS } from "./opencode.ts";
 const MODELS = { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" };
 const START_LIMIT_MS = 150_000;
 let model: ScriptedModel;
+let wire: ArmedWire;
 let agent: Agent;
 let world: OpencodeWorld;
 /** Holds the server that the tests share. */
@@ -19,7 +21,8 @@ let holder: AgentSession;
 
 beforeAll(async () => {
   model = await startScriptedModel({ apiKey: "key" });
-  agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.standin.url } });
+  wire = await armedWire(model.standin.url);
+  agent = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url } });
   world = opencodeWorld();
   holder = await agent.open(world.request({ model: MODELS.first }));
   // Under load a start takes longer than a test may.
@@ -27,6 +30,7 @@ beforeAll(async () => {
 }, START_LIMIT_MS);
 afterAll(async () => {
   await holder.close();
+  await wire.close();
   await model.standin.close();
 });
 
@@ -35,7 +39,11 @@ function stepsFor(behaviour: Behaviour): Step[] {
     case "answer":
       return [{ text: behaviour.text }];
     case "write":
-      return [{ text: "Writing.", ...write(behaviour.path, behaviour.content) }, { text: behaviour.text }];
+      // An answer that broke off may stay in the conversation as a step: the model says its last words again.
+      return [
+        { text: "Writing.", ...write(behaviour.path, behaviour.content) },
+        { text: behaviour.text, repeat: true },
+      ];
     case "work":
       return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
     case "hang":
@@ -60,7 +68,7 @@ function stepsFor(behaviour: Behaviour): Step[] {
 
 agentContract("opencode", OPENCODE_GAPS, () => ({
   agent,
-  prompt: (behaviour) => promptFor(stepsFor(behaviour)),
+  prompt: (behaviour) => ownPrompt(stepsFor(behaviour)),
   environment: world.environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
@@ -68,5 +76,9 @@ agentContract("opencode", OPENCODE_GAPS, () => ({
   models: MODELS,
   requests: () => model.seen.length,
   root: world.root,
+  run: world.run,
+  release: () => holder.close(),
   writeTool: "write",
+  shell: (command, text) => ownPrompt([bash(command), { text }]),
+  wire,
 }));

@@ -3,27 +3,28 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { AgentEvent, AgentSession, OpenRequest, Reply } from "../../src/ports.ts";
-import type { AgentWorld, Needs } from "./agent-play.ts";
+import type { AgentEvent, AgentSession, Reply } from "../../src/ports.ts";
+import type { Needs } from "./agent-play.ts";
 import { LIMITS, play } from "./agent-play.ts";
+import type { Worlds } from "./agent-worlds.ts";
 
 interface Part {
   needs: Needs;
-  world(ask?: Partial<OpenRequest["agent"]["ask"]>): AgentWorld;
+  shared: Worlds["shared"];
   heard(): string;
 }
 
 /** Silence for longer than this ends a turn in these tests, unless it is a person who is silent. */
 const SHORT_MS = 3_000;
 const LONGER_MS = 3_500;
+const ASKS = { permissions: "ask", questions: "ask" } as const;
 
-export function askingContract({ needs, world, heard }: Part): void {
+export function askingContract({ needs, shared, heard }: Part): void {
   needs(
     "done-call",
     "reports the agent's call of how its work stands in that turn only, and finds it again",
     async () => {
-      const { agent, prompt, open } = world();
-      const { session, asked } = await open();
+      const { agent, prompt, session, asked } = await shared();
       const uuid = randomUUID();
       const call = { is: "task", text: 'the first of "three"\nis done' } as const;
       const { end } = await play(session, prompt({ is: "call", call, text: "Next." }), { uuid });
@@ -36,8 +37,7 @@ export function askingContract({ needs, world, heard }: Part): void {
   );
 
   needs("ask", "waits for a person's permission, and does what is allowed", async () => {
-    const { prompt, workspace, open } = world({ permissions: "ask" });
-    const { session } = await open();
+    const { prompt, workspace, session } = await shared(ASKS);
     const path = join(workspace, "allowed.txt");
     const replies: (boolean | undefined)[] = [await session.reply?.("nobody asked", { is: "allow" })];
     const { end, events } = await play(session, prompt({ is: "need", path, text: "Made." }), {
@@ -58,8 +58,7 @@ export function askingContract({ needs, world, heard }: Part): void {
   });
 
   needs("ask", "tells the model why a person denied something, and does not do it", async () => {
-    const { prompt, workspace, open } = world({ permissions: "ask" });
-    const { session } = await open();
+    const { prompt, workspace, session } = await shared(ASKS);
     const path = join(workspace, "denied.txt");
     const reply: Reply = { is: "deny", reason: "use the other folder" };
     const { end } = await play(session, prompt({ is: "need", path, text: "Not made." }), answering(session, reply));
@@ -69,8 +68,7 @@ export function askingContract({ needs, world, heard }: Part): void {
   });
 
   needs("ask", "denies by policy without asking anybody, and says so", async () => {
-    const { prompt, workspace, open } = world({ permissions: "deny" });
-    const { session } = await open();
+    const { prompt, workspace, session } = await shared({ permissions: "deny" });
     const path = join(workspace, "denied.txt");
     const { end, events } = await play(session, prompt({ is: "need", path, text: "Not made." }));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Not made." });
@@ -82,8 +80,7 @@ export function askingContract({ needs, world, heard }: Part): void {
   });
 
   needs("ask", "asks a person which way, and waits for the answer beyond every time limit of the turn", async () => {
-    const { prompt, open } = world({ questions: "ask" });
-    const { session } = await open();
+    const { prompt, session } = await shared(ASKS);
     await play(session, prompt({ is: "answer", text: "warm" }));
     const behaviour = { is: "question", question: "Red or blue?", options: ["red", "blue"], text: "Painted." } as const;
     const { end, events } = await play(session, prompt({ ...behaviour, options: [...behaviour.options] }), {
@@ -99,8 +96,7 @@ export function askingContract({ needs, world, heard }: Part): void {
   });
 
   needs("ask", "is interrupted while it waits for a person, and takes the next turn", async () => {
-    const { agent, prompt, workspace, open } = world({ permissions: "ask" });
-    const { session, asked } = await open();
+    const { agent, prompt, workspace, session, asked } = await shared(ASKS);
     const path = join(workspace, "never.txt");
     const controller = new AbortController();
     const uuid = randomUUID();

@@ -3,42 +3,31 @@
  * declares as a gap is skipped, and its reason stands in the name of the skipped test.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Usage } from "../../src/events.ts";
-import type { Agent, AgentEvent, Gap, OpenRequest } from "../../src/ports.ts";
+import type { AgentEvent, Gap } from "../../src/ports.ts";
 import { taggedProcesses } from "../support/processes.ts";
-import { tempDir, waitFor } from "../support/temp.ts";
-import { plainAgent } from "../support/spec.ts";
 import { askingContract } from "./agent-asking.ts";
-import { faultsContract, type FaultySubject } from "./agent-faults.ts";
+import { closingContract, faultsContract, type FaultySubject } from "./agent-faults.ts";
 import { LIMITS, play } from "./agent-play.ts";
-import type { AgentWorld, Behaviour, Needs } from "./agent-play.ts";
+import type { Needs } from "./agent-play.ts";
+import { RUN_TAG, worlds, type Place } from "./agent-worlds.ts";
 
-export interface AgentSubject extends FaultySubject {
-  agent: Agent;
-  /** Prompt that leads to the behaviour. */
-  prompt(behaviour: Behaviour): string;
-  environment: Record<string, string>;
-  /** Of the agent, as in a spec. */
-  options?: OpenRequest["agent"]["options"];
+export interface AgentSubject extends FaultySubject, Place {
   /** Prompts that the model saw in the last request, in order; for what a session remembers. */
   remembered(): readonly string[];
   /** Everything that the model was told in the last request, results of tools included. */
   heard(): string;
   /** Model of the last request. */
   lastModel(): string | undefined;
-  models: { first: string; second: string };
   /** Requests to the model so far, if they can be counted. */
   requests(): number;
-  /** The tests share this folder, and with it a program that takes long to start, where they do not end it. */
-  root?: string;
   /** What the agent calls the tool that writes a file; `Write` where nothing is said. */
   writeTool?: string;
 }
 
-const RUN_TAG = "PAWL_RUN";
 const TOKEN_FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
 interface ContractOptions {
@@ -61,40 +50,31 @@ export function agentContract(
     else if (only.test(title)) test.skip(`${title} (cannot ${cannot}: ${gap.reason})`, body);
   };
 
-  function world(
-    ask: Partial<OpenRequest["agent"]["ask"]> = {},
-    { alone = false, other }: { alone?: boolean; other?: Agent } = {},
-  ): AgentWorld {
-    const { prompt, environment, models, options = {}, root: shared, ...rest } = subject();
-    const agent = other ?? rest.agent;
-    const root = alone || shared === undefined ? tempDir("agent") : shared;
-    const workspace = join(root, "workspace");
-    mkdirSync(workspace, { recursive: true });
-    const run = `contract-${randomUUID()}`;
-    const request = (session: OpenRequest["session"]): OpenRequest => ({
-      run,
-      lane: "main",
-      workspace,
-      home: join(root, "home"),
-      session,
-      agent: { ...plainAgent, name: agent.name, ...LIMITS, options, ask: { ...plainAgent.ask, ...ask } },
-      model: models.first,
-      instructions: "",
-      environment: { ...environment, [RUN_TAG]: run },
-    });
-    const open: AgentWorld["open"] = async (session = { ref: randomUUID(), mode: "new" }) => {
-      const asked = request(session);
-      const opened = await agent.open(asked);
-      onTestFinished(() => opened.close());
-      return { session: opened, asked };
-    };
-    return { agent, prompt, workspace, run, open };
-  }
-
   describe(`${name} keeps the contract of an agent`, () => {
+    const { world, shared, last } = worlds(subject);
+
+    /** A turn that writes, and one more in another session object: played once for all who look at it. */
+    async function converse() {
+      const { agent, prompt, workspace, open } = world();
+      const path = join(workspace, "x.txt");
+      const write = prompt({ is: "write", path, content: "x", text: "Found me." });
+      const prompts = [write, prompt({ is: "answer", text: "Another." })] as const;
+      const [ref, uuid] = [randomUUID(), randomUUID()];
+      const { session, asked } = await open({ ref, mode: "new" });
+      const one = await play(session, prompts[0], { uuid });
+      const canResume = !gaps.some(({ cannot }) => cannot === "resume");
+      if (canResume) await session.close();
+      const second = canResume ? (await open({ ref, mode: "continue" })).session : session;
+      const two = await play(second, prompts[1]);
+      const remembered = subject().remembered();
+      await second.close();
+      return { agent, prompt, open, path, prompts, ref, uuid, asked, one, two, remembered };
+    }
+    let conversed: ReturnType<typeof converse> | undefined;
+    const conversation = (): ReturnType<typeof converse> => (conversed ??= converse());
+
     it("streams a turn and ends it once, with its final text and its cost", async () => {
-      const { prompt, workspace, open } = world();
-      const { session } = await open();
+      const { prompt, workspace, session } = await shared();
       const content = `@upstash/ratelimit\nline 429 of is_error:false\n`;
       const path = join(workspace, "made.txt");
       const { events, end } = await play(session, prompt({ is: "write", path, content, text: "All done." }));
@@ -121,8 +101,7 @@ export function agentContract(
     });
 
     it("ends a turn that is aborted in the middle, and takes the next one", async () => {
-      const { prompt, open } = world();
-      const { session } = await open();
+      const { prompt, session } = await shared();
       const controller = new AbortController();
       const turn = play(session, prompt({ is: "hang" }), {
         signal: controller.signal,
@@ -136,8 +115,7 @@ export function agentContract(
     });
 
     it("ends a silent turn by the idle timeout and a long one by the turn timeout", async () => {
-      const { prompt, open } = world();
-      const { session } = await open();
+      const { prompt, session } = await shared();
       await play(session, prompt({ is: "answer", text: "warm" }));
       const idle = await play(session, prompt({ is: "hang" }), { limits: { ...LIMITS, idleTimeoutMs: 300 } });
       expect(idle.end.outcome).toEqual({ is: "timeout", which: "idle", afterMs: 300 });
@@ -146,8 +124,7 @@ export function agentContract(
     });
 
     it("ends a turn whose agent dies as cut, and goes on with the same session", async () => {
-      const { agent, prompt, open } = world();
-      const { session, asked } = await open();
+      const { agent, prompt, session, asked } = await shared();
       const uuid = randomUUID();
       const { end } = await play(session, prompt({ is: "crash" }), { uuid });
       expect(end.outcome.is).toBe("cut");
@@ -159,59 +136,17 @@ export function agentContract(
     });
 
     it("says limited when the provider says no for now", async () => {
-      const { prompt, open } = world();
-      const { session } = await open();
+      const { prompt, session } = await shared();
       const { end } = await play(session, prompt({ is: "limit" }));
       expect(end.outcome.is).toBe("limited");
     });
 
-    it("leaves no process after close, also in the middle of a turn", async () => {
-      const { prompt, run, open } = world({}, { alone: true });
-      const { session } = await open();
-      const ends: AgentEvent[] = [];
-      const turn = play(session, prompt({ is: "work", ms: 30_000, text: "never" }), {
-        onEvent: (event) => ends.push(event),
-      });
-      await waitFor(() => ends.some((event) => event.type === "tool-start"), {
-        what: "the tool",
-        limitMs: LIMITS.turnTimeoutMs,
-      });
-      await session.close();
-      expect(taggedProcesses(RUN_TAG, run)).toEqual([]);
-      expect((await turn).end.outcome.is).not.toBe("done");
-      await session.close();
-      const late = await play(session, prompt({ is: "answer", text: "no" }));
-      expect(late.end.outcome.is).not.toBe("done");
-    });
-
-    it("leaves no process when nobody reads on", async () => {
-      const { prompt, run, open } = world({}, { alone: true });
-      const { session } = await open();
-      for await (const event of session.turn(
-        { uuid: randomUUID(), prompt: prompt({ is: "hang" }) },
-        LIMITS,
-        new AbortController().signal,
-      )) {
-        if (event.type === "session-opened") break;
-      }
-      await session.close();
-      expect(taggedProcesses(RUN_TAG, run)).toEqual([]);
-    });
-
     needs("resume", "goes on with a conversation in another session object", async () => {
-      const { prompt, open } = world();
-      const ref = randomUUID();
-      const first = await open({ ref, mode: "new" });
-      const said = prompt({ is: "answer", text: "one" });
-      await play(first.session, said);
-      await first.session.close();
-      const second = await open({ ref, mode: "continue" });
-      const asked = prompt({ is: "answer", text: "two" });
-      const { end, events } = await play(second.session, asked);
-      expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "two" });
-      expect(events.find((event) => event.type === "session-opened")).toMatchObject({ ref });
-      expect(subject().remembered()).toEqual([said, asked]);
-      expectCumulative(events, end.usage);
+      const { ref, prompts, two, remembered } = await conversation();
+      expect(two.end).toMatchObject({ outcome: { is: "done" }, finalText: "Another." });
+      expect(two.events.find((event) => event.type === "session-opened")).toMatchObject({ ref });
+      expect(remembered).toEqual(prompts);
+      expectCumulative(two.events, two.end.usage);
     });
 
     needs("resume", "starts the conversation when there is none to go on with", async () => {
@@ -222,25 +157,18 @@ export function agentContract(
     });
 
     needs("rewind", "rewinds a conversation to an earlier message, under a new name", async () => {
-      const { prompt, open } = world();
-      const first = await open();
-      const one = prompt({ is: "answer", text: "one" });
-      const kept = await play(first.session, one);
-      await play(first.session, prompt({ is: "answer", text: "two" }));
-      await first.session.close();
-      const at = `${first.asked.session.ref}:${kept.end.messageId}`;
+      const { ref: from, prompt, prompts, one, open } = await conversation();
       const ref = randomUUID();
-      const rewound = await open({ ref, mode: "rewind", at });
+      const rewound = await open({ ref, mode: "rewind", at: `${from}:${one.end.messageId}` });
       const three = prompt({ is: "answer", text: "three" });
       const { end, events } = await play(rewound.session, three);
       expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "three" });
       expect(events.find((event) => event.type === "session-opened")).toMatchObject({ ref });
-      expect(subject().remembered()).toEqual([one, three]);
+      expect(subject().remembered()).toEqual([prompts[0], three]);
     });
 
     needs("say-now", "delivers what is said into a running turn, once", async () => {
-      const { prompt, open } = world();
-      const { session } = await open();
+      const { prompt, session } = await shared();
       expect(await session.say("early", "too early")).toBe("next-turn");
       let said: Promise<string> | undefined;
       const { end, events } = await play(session, prompt({ is: "work", ms: 400, text: "heard" }), {
@@ -256,25 +184,19 @@ export function agentContract(
     });
 
     needs("switch-model", "answers with another model after a switch", async () => {
-      const { prompt, open } = world();
+      const { prompt, session } = await shared();
       const { models } = subject();
-      const { session } = await open();
       await play(session, prompt({ is: "answer", text: "first" }));
       expect(subject().lastModel()).toBe(models.first);
       expect(await session.setModel(models.second)).toBe("now");
       await play(session, prompt({ is: "answer", text: "second" }));
       expect(subject().lastModel()).toBe(models.second);
+      await session.setModel(models.first);
     });
 
     needs("inspect", "finds out what became of a turn, with the same cost as it was told", async () => {
-      const { agent, prompt, workspace, open } = world();
-      const { session, asked } = await open();
-      expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
-      const uuid = randomUUID();
-      const path = join(workspace, "x.txt");
-      const { end } = await play(session, prompt({ is: "write", path, content: "x", text: "Found me." }), { uuid });
-      await play(session, prompt({ is: "answer", text: "Another." }));
-      await session.close();
+      const { agent, asked, path, uuid, one } = await conversation();
+      const { end } = one;
       const found = await agent.inspect({ ...asked, session: { ...asked.session, mode: "continue" } }, { uuid });
       expect(existsSync(path)).toBe(true);
       expect(found).toMatchObject({ is: "ended", tools: [[subject().writeTool ?? "Write", 1]] });
@@ -282,11 +204,29 @@ export function agentContract(
       expect(found.end).toMatchObject({ outcome: { is: "done" }, finalText: "Found me.", messageId: end.messageId });
       for (const field of TOKEN_FIELDS) expect(found.end.usage[field]).toBe(end.usage[field]);
       expect(found.end.usage.requests).toBe(end.usage.requests);
-      expect(await agent.inspect(asked, { uuid: randomUUID() })).toEqual({ is: "unknown" });
+      for (const about of [asked, (await world().open()).asked])
+        expect(await agent.inspect(about, { uuid: randomUUID() })).toEqual({ is: "unknown" });
     });
 
-    faultsContract({ world, subject, runTag: RUN_TAG, only });
-    askingContract({ needs, world, heard: () => subject().heard() });
+    askingContract({ needs, shared, heard: () => subject().heard() });
+    faultsContract({ shared, subject, only });
+
+    it("leaves no process when nobody reads on", async () => {
+      const { prompt, run, open } = world({}, { alone: true });
+      const { session } = await open();
+      for await (const event of session.turn(
+        { uuid: randomUUID(), prompt: prompt({ is: "hang" }) },
+        LIMITS,
+        new AbortController().signal,
+      )) {
+        if (event.type === "session-opened") break;
+      }
+      await session.close();
+      expect(taggedProcesses(RUN_TAG, run)).toEqual([]);
+    });
+
+    // Beyond it there is no shared session any more.
+    closingContract({ last, subject, only });
   });
 }
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { OPENCODE_GAPS } from "../../src/agents/opencode.ts";
 import { killedAndSteered, refusesAll, RUN_LIMIT_MS } from "../support/agent-run.ts";
+import { GATE } from "../support/cli.ts";
 import { directivesTable } from "../support/directives.ts";
-import { bash, write } from "../support/opencode.ts";
+import { bash, shortList, write } from "../support/opencode.ts";
 
 const MODEL = "anthropic/claude-sonnet-4-5";
 const FLAGS = ["--agent", "opencode", "--model", MODEL];
@@ -22,7 +23,9 @@ it(
   async () => {
     const look = "(env; cat /proc/[0-9]*/environ; find / -name auth.json -exec cat {} +) > seen.txt 2>&1";
     const { place } = await killedAndSteered({
-      flags: FLAGS,
+      flags: [...FLAGS, "--env", "OPENCODE_MODELS_PATH"],
+      // The run of the directives has opencode's own list.
+      env: ({ repository }) => shortList(join(repository.path, `${GATE}models.json`)),
       shell: bash,
       first: [write("work.txt", "wrong\n"), bash(look)],
     });

@@ -7,13 +7,15 @@ import type { Agent, OpenRequest } from "../../src/ports.ts";
 import { tempDir } from "./temp.ts";
 import { startStandin } from "../../src/standin/server.ts";
 import type { Standin } from "../../src/standin/server.ts";
-import { stepsSince, wordsOf } from "../../src/standin/request.ts";
-import type { StandinRequest } from "../../src/standin/request.ts";
+import { answersSince, promptOf, wordsOf } from "../../src/standin/request.ts";
+import type { StandinRequest, Turn } from "../../src/standin/request.ts";
 import { isFault } from "../../src/standin/script.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { plainAgent } from "./spec.ts";
 
-const MARK = "Follow these steps: ";
+const MARK = "Follow these steps";
+/** How codex-acp asks for a title, with the prompt in it and tools beside it. */
+const TITLE_WORDS = "Your task is to generate";
 
 interface SeenRequest {
   model: string;
@@ -34,17 +36,23 @@ export interface ScriptedModel {
 }
 
 export function promptFor(steps: readonly Step[]): string {
-  return `${MARK}${JSON.stringify(steps)}`;
+  return `${MARK}: ${JSON.stringify(steps)}`;
+}
+
+/** Unlike every other, so that it can stand in one conversation with others of the same steps. */
+export function ownPrompt(steps: readonly Step[]): string {
+  return `${MARK} (${randomUUID()}): ${JSON.stringify(steps)}`;
 }
 
 export async function startScriptedModel(options: { apiKey?: string } = {}): Promise<ScriptedModel> {
   const seen: SeenRequest[] = [];
   const served = new Map<string, number>();
   const script = (request: StandinRequest): Step => {
+    if (promptOf(request).startsWith(TITLE_WORDS)) return { text: "A title" };
     const prompts = promptsIn(request);
     const prompt = prompts.at(-1) ?? "";
     const steps = stepsOf(prompt);
-    const step = prompt === "" ? 0 : stepsSince(request, prompt) + deniedSteps(request);
+    const step = prompt === "" ? 0 : stepsTaken(request, { prompt, steps }) + deniedSteps(request, prompt);
     const words = request.turns.flatMap((turn) => [...turn.texts, ...turn.toolResults]).join("\n");
     const { model, system, tools } = request;
     seen.push({ model, prompts, words, system, tools: [...tools.keys()], step });
@@ -61,14 +69,23 @@ function promptsIn(request: StandinRequest): string[] {
     .filter((line) => line.startsWith(MARK));
 }
 
+/** An answer that broke off before its call is none. */
+function stepsTaken(request: StandinRequest, { prompt, steps }: { prompt: string; steps: readonly Step[] }): number {
+  const calls = steps.flatMap((step) => (isFault(step) ? [] : [(step.tools ?? []).length > 0]));
+  const answers = answersSince(request, (words) => words.includes(prompt));
+  const isBroken = (answer: Turn): boolean => answer.toolCalls === 0 && wordsOf(answer) !== "";
+  return answers.reduce((taken, answer) => (calls[taken] === true && isBroken(answer) ? taken : taken + 1), 0);
+}
+
 /** A call that was denied is a step, though some agent programs call it aborted and wait for words. */
-function deniedSteps({ turns }: StandinRequest): number {
+function deniedSteps(request: StandinRequest, prompt: string): number {
+  const turns = request.turns.slice(request.turns.findIndex((turn) => wordsOf(turn).includes(prompt)));
   const isAborted = turns.some(({ toolResults }) => toolResults.some((result) => result.includes("aborted by user")));
   return isAborted ? turns.filter((turn) => wordsOf(turn).includes("Not allowed")).length : 0;
 }
 
 function stepsOf(prompt: string): Step[] {
-  return prompt === "" ? [] : (JSON.parse(prompt.slice(MARK.length)) as Step[]);
+  return prompt === "" ? [] : (JSON.parse(prompt.slice(prompt.indexOf(":") + 1)) as Step[]);
 }
 
 /** Faults stand before the step they delay and are served `times` times, or for ever. */

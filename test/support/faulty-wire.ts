@@ -10,8 +10,8 @@ export type WireFault =
   | { do: "cut"; afterEvents: number }
   /** The API's own word for an error in mid-stream, after so many events. */
   | { do: "error-event"; afterEvents: number; type: "overloaded_error" | "api_error" }
-  /** Instead of an answer. */
-  | { do: "status"; status: number };
+  /** Instead of an answer, with what it asks to wait. */
+  | { do: "status"; status: number; retryAfterMs?: number };
 
 export interface FaultyWire {
   readonly url: string;
@@ -24,6 +24,36 @@ export interface FaultyWire {
   close(): Promise<void>;
 }
 
+export interface ArmedFault {
+  /** In the answer to which request since it was armed, counted from 0. */
+  at: number;
+  fault: WireFault;
+}
+
+/** Nothing is wrong with it until a fault is asked for. */
+export interface ArmedWire extends FaultyWire {
+  arm(fault?: ArmedFault): void;
+  /** Requests since then that a fault could have met. */
+  asked(): number;
+}
+
+export async function armedWire(to: string): Promise<ArmedWire> {
+  let asked = 0;
+  let armed: ArmedFault | undefined;
+  const wire = await faultyWire(to, () => {
+    asked += 1;
+    return armed?.at === asked - 1 ? armed.fault : undefined;
+  });
+  return {
+    ...wire,
+    asked: () => asked,
+    arm(fault) {
+      asked = 0;
+      armed = fault;
+    },
+  };
+}
+
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** `plan` is asked for every request for an answer of the model, counted from 0; undefined: nothing is wrong with it. */
@@ -34,7 +64,7 @@ export async function faultyWire(to: string, plan: (n: number) => WireFault | un
   let asked = 0;
   let all = 0;
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    const passOn = (body: Buffer): unknown => {
       const isOpenai = request.url?.startsWith("/v1/responses") === true;
       const isAnthropic = /^\/v1\/messages(\?|$)/.test(request.url ?? "");
       if (isOpenai || isAnthropic) all += 1;
@@ -42,14 +72,20 @@ export async function faultyWire(to: string, plan: (n: number) => WireFault | un
       const fault = counts ? plan(asked) : undefined;
       if (counts) asked += 1;
       if (fault !== undefined) made.push(fault);
-      if (fault?.do === "status") return refuse(response, fault.status);
+      if (fault?.do === "status") return refuse(response, fault);
       const { method, headers, url } = request;
       const { hostname, port } = target;
       const onward = send({ hostname, port, method, path: url, headers: { ...headers, host: target.host } });
       onward.on("error", () => response.destroy());
-      onward.on("response", (answer) => void pass(answer, { response, fault, whole: (n) => counts && events.push(n) }));
+      // Who gives up waiting gives up at the model.
+      response.once("close", () => response.writableFinished || onward.destroy());
+      onward.on("response", (answer) => {
+        const whole = (n: number): unknown => counts && events.push(n);
+        pass(answer, { response, fault, whole }).catch(() => response.destroy());
+      });
       return onward.end(body);
-    });
+    };
+    bodyOf(request).then(passOn, () => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -76,16 +112,17 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function refuse(response: ServerResponse, status: number): void {
+function refuse(response: ServerResponse, { status, retryAfterMs }: Extract<WireFault, { do: "status" }>): void {
   const type = status === 529 ? "overloaded_error" : status === 429 ? "rate_limit_error" : "api_error";
   const body = JSON.stringify({ type: "error", error: { type, message: `injected ${status}` } });
-  response.writeHead(status, { "content-type": "application/json" }).end(body);
+  const wait = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };
+  response.writeHead(status, { "content-type": "application/json", ...wait }).end(body);
 }
 
 interface Passing {
   response: ServerResponse;
   fault: WireFault | undefined;
-  whole: (events: number) => void;
+  whole: (events: number) => unknown;
 }
 
 async function pass(answer: IncomingMessage, { response, fault, whole }: Passing): Promise<void> {

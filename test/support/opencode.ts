@@ -31,10 +31,7 @@ export function opencodeWorld(name = "workspace"): OpencodeWorld {
   mkdirSync(workspace);
   const run = `opencode-${randomUUID()}`;
   const timeouts = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 5_000 };
-  // Its own list takes a second to load.
-  const models = join(root, "models.json");
-  writeFileSync(models, JSON.stringify(MODELS));
-  const environment = { PATH: process.env["PATH"] ?? "", HOME: root, OPENCODE_MODELS_PATH: models };
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: root, ...shortList(join(root, "models.json")) };
   return {
     root,
     workspace,
@@ -53,6 +50,12 @@ export function opencodeWorld(name = "workspace"): OpencodeWorld {
       ...over,
     }),
   };
+}
+
+/** In that file, for the environment: opencode's own list takes two seconds to load. */
+export function shortList(file: string): { OPENCODE_MODELS_PATH: string } {
+  writeFileSync(file, JSON.stringify(MODELS));
+  return { OPENCODE_MODELS_PATH: file };
 }
 
 const model = (id: string, cost: object): object => ({

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
-import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
+import { claudeWorld, ownPrompt, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ScriptedModel } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import type { AgentEvent, AgentSession, OpenRequest, Reply } from "../../ports.ts";
@@ -87,7 +87,11 @@ describe.concurrent("the call that says how the work stands", () => {
   });
 });
 
-describe.concurrent("a question", () => {
+describe("a question", () => {
+  let held: ReturnType<typeof opened>;
+  beforeAll(() => {
+    held = opened({ ask: { questions: "ask" }, options: { tools: ["Read"] } });
+  });
   const two = {
     questions: ["Red or blue?", "Round or square?"].map((question) => ({
       question,
@@ -101,7 +105,7 @@ describe.concurrent("a question", () => {
     promptFor([{ tools: [{ name: "AskUserQuestion", input: two }] }, { text: last }]);
 
   it("of several in one call is asked by itself, and the model gets all answers together", async ({ expect }) => {
-    const { session } = await opened({ ask: { questions: "ask" }, options: { tools: ["Read"] } });
+    const { session } = await held;
     const replies: Reply[] = [
       { is: "deny", reason: "nobody knows" },
       { is: "text", text: 'a "hexagon"' },
@@ -123,7 +127,7 @@ describe.concurrent("a question", () => {
   });
 
   it("that nobody answers leaves the decision to the agent", async ({ expect }) => {
-    const { session } = await opened({ ask: { questions: "ask" } });
+    const { session } = await held;
     const prompt = asking("I decided.");
     const { end } = await play(session, prompt, {
       onEvent: (event) => {
@@ -136,9 +140,14 @@ describe.concurrent("a question", () => {
   });
 });
 
-describe.concurrent("a permission", () => {
+describe("a permission", () => {
+  let held: ReturnType<typeof opened>;
+  beforeAll(() => {
+    held = opened({ ask: { permissions: "ask" } });
+  });
+
   it("is asked for each of several calls at once, and each gets its own answer", async ({ expect }) => {
-    const { session, workspace } = await opened({ ask: { permissions: "ask" } });
+    const { session, workspace } = await held;
     const tools = ["one", "two"].map((name) => ({ name: "Bash", input: { command: making(`${name}.txt`) } }));
     const { end, events } = await play(session, promptFor([{ tools }, { text: "Bye." }]), {
       onEvent(event) {
@@ -153,10 +162,10 @@ describe.concurrent("a permission", () => {
   });
 
   it("that a killed agent waited for leaves a cut turn, and the conversation goes on", async ({ expect }) => {
-    const { session, request, agent, run, workspace } = await opened({ ask: { permissions: "ask" } });
+    const { session, request, agent, run, workspace } = await held;
     const uuid = randomUUID();
     const asked: AgentEvent[] = [];
-    const { end } = await play(session, promptFor([bash(making("never.txt")), { text: "no" }]), {
+    const { end } = await play(session, ownPrompt([bash(making("never.txt")), { text: "no" }]), {
       uuid,
       onEvent(event) {
         if (event.type !== "asked") return;
@@ -174,8 +183,8 @@ describe.concurrent("a permission", () => {
   });
 
   it("that waits holds up no close", async ({ expect }) => {
-    const { session, run } = await opened({ ask: { permissions: "ask" } });
-    const turn = play(session, promptFor([bash(making("never.txt")), { text: "no" }]), {
+    const { session, run } = await held;
+    const turn = play(session, ownPrompt([bash(making("never.txt")), { text: "no" }]), {
       onEvent: (event) => {
         if (event.type === "asked") void session.close();
       },

@@ -25,7 +25,13 @@ const bash = (command: string): Step => ({ text: "On it.", tools: [{ name: "Bash
 const LONG_TOOL = bash('node -e "setTimeout(() => {}, 30000)"');
 
 function killAll(run: string): void {
-  for (const pid of taggedProcesses("PAWL_RUN", run)) process.kill(pid, "SIGKILL");
+  for (const pid of taggedProcesses("PAWL_RUN", run)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It went with the one before it.
+    }
+  }
 }
 
 /** Plays a turn, kills the whole tree as soon as `moment` holds, and tells what can be found out afterwards. */

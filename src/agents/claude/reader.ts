@@ -93,9 +93,18 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
   let ending = false;
   let mainId = "";
   let assistantUuid = "";
+  /** The answer to the last request has begun, by which the request is counted. */
+  let answered = false;
   const streams = new Map<string, { id: string; model: string }>();
 
   const usageEvent = (): AgentEvent => ({ type: "usage", usage: meter.usage() });
+
+  /** A request came to nothing; one whose answer broke off has been counted when that began. */
+  function refused(): void {
+    if (!answered) meter.bareRequest();
+    answered = false;
+    view.unanswered = false;
+  }
 
   function takeReplay(id: string): void {
     if (id === uuid) view.begun = view.heard = true;
@@ -122,6 +131,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
       meter.message(id, model, usage);
       // It goes on, so what looked like the end was none.
       if (parent === "") {
+        answered = true;
         view.unanswered = false;
         view.result = undefined;
         assistantUuid = "";
@@ -147,8 +157,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     const { id, model, usage } = message.message;
     if (message.error !== undefined) {
       view.error = message.error;
-      view.unanswered = false;
-      meter.bareRequest();
+      refused();
       return [];
     }
     meter.message(id, model, usage);
@@ -202,7 +211,10 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
         opened = true;
         return [{ type: "session-opened", ref: message.session_id, model: message.model }];
       case "status":
-        if (message.status === "requesting") view.unanswered = true;
+        if (message.status === "requesting") {
+          view.unanswered = true;
+          answered = false;
+        }
         // Newer than the types: which of our messages are in the request that is being made.
         for (const id of (message as { user_message_uuids?: string[] }).user_message_uuids ?? []) takeReplay(id);
         return [];
@@ -210,8 +222,7 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
         view.idle = view.heard && message.state === "idle";
         return [];
       case "api_retry":
-        meter.bareRequest();
-        view.unanswered = false;
+        refused();
         return [
           {
             type: "retry",

@@ -4,10 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
-import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
-import type { ScriptedModel } from "../../../test/support/claude.ts";
+import { claudeWorld, ownPrompt, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
+import type { ClaudeWorld, ScriptedModel } from "../../../test/support/claude.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, waitFor, writeFiles } from "../../../test/support/temp.ts";
+import type { AgentSession } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 
 let model: ScriptedModel;
@@ -26,6 +27,14 @@ async function once(steps: readonly Step[], setup: Setup = {}) {
   const played = await play(session, promptFor(steps));
   return { ...played, world, session };
 }
+
+/** A conversation for those who need no world of their own. */
+let shared: { world: ClaudeWorld; session: AgentSession };
+beforeAll(async () => {
+  const world = claudeWorld({ url: model.standin.url });
+  shared = { world, session: await world.agent.open(world.request()) };
+});
+afterAll(() => shared.session.close());
 
 describe("login", () => {
   const TOKEN = "sk-ant-oat01-only-in-this-file";
@@ -92,7 +101,7 @@ describe("isolation", () => {
   });
 
   it("has no tool that loops, waits, schedules or asks on its own", async () => {
-    await once([{ text: "ok" }]);
+    await play(shared.session, promptFor([{ text: "ok" }]));
     const { tools = [], words = "" } = model.seen.at(-1) ?? {};
     const forbidden = /\b(ProposeGoal|ScheduleWakeup|Workflow|Cron[A-Z]\w+|RemoteTrigger|Monitor|AskUserQuestion)\b/;
     expect(tools.join(" ")).toMatch(/\bBash\b/);
@@ -111,7 +120,8 @@ describe("turns", () => {
   it("meters subagents too, and ends after them", async () => {
     const prompt = promptFor([{ text: "sub", usage: { input: 1_000_000, output: 10 } }]);
     const input = { description: "look", prompt, subagent_type: "general-purpose" };
-    const { end, events } = await once([{ tools: [{ name: "Agent", input }] }, { text: "Main." }]);
+    const steps = [{ tools: [{ name: "Agent", input }] }, { text: "Main." }];
+    const { end, events } = await play(shared.session, promptFor(steps));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Main.", usage: { requests: 3, toolCalls: 1 } });
     expect(end.usage.inputTokens).toBeGreaterThanOrEqual(1_000_000);
     expect(end.usage.estimated).toBe(false);
@@ -119,9 +129,7 @@ describe("turns", () => {
   });
 
   it("takes what is said after the last request into one more, within the same turn", async () => {
-    const world = claudeWorld({ url: model.standin.url });
-    const session = await world.agent.open(world.request());
-    onTestFinished(() => session.close());
+    const { world, session } = shared;
     const uuid = randomUUID();
     let said: Promise<string> | undefined;
     const { end, events } = await play(session, promptFor([{ text: "First.", chunkMs: 150 }, { text: "Second." }]), {
@@ -196,52 +204,55 @@ describe("turns", () => {
   });
 
   it("tells a model that does not exist as such", async () => {
-    const { session } = await once([{ text: "one" }]);
-    const refused = promptFor([{ status: 404 }]);
-    const { end } = await play(session, refused);
+    const { end } = await play(shared.session, promptFor([{ status: 404 }]));
     expect(end.outcome).toMatchObject({ is: "failed", kind: "model" });
   });
 });
 
 describe.concurrent("faults of the provider", () => {
   const oauth = { CLAUDE_CODE_OAUTH_TOKEN: "token" };
-  const cases: [string, Step[], object, Setup][] = [
-    ["401", [{ status: 401 }], { is: "failed", kind: "login" }, {}],
-    ["529 for ever", [{ status: 529 }], { is: "limited", kind: "overloaded" }, {}],
-    ["dropped connections", [{ cutSocket: "before" }], { is: "cut" }, {}],
+  type Fault = [step: Step, outcome: object];
+  const overloaded: Fault = [{ status: 529 }, { is: "limited", kind: "overloaded" }];
+  const longWait: Fault = [
+    { status: 429, retryAfterS: 1800 },
+    { is: "limited", kind: "rate" },
+  ];
+  const someWait: Fault = [
+    { status: 429, retryAfterS: 50 },
+    { is: "limited", kind: "rate", resetAt: expect.any(Number) },
+  ];
+  const usedUp: Fault = [
+    { status: 429, usageLimitText: "You've hit your limit", resetInS: 3600 },
+    { is: "limited", kind: "usage", resetAt: expect.any(Number) },
+  ];
+  // In one conversation where the program does not wait between its own tries.
+  const cases: [string, Fault[], Setup][] = [
+    ["529 for ever", [overloaded], {}],
+    ["dropped connections", [[{ cutSocket: "before" }, { is: "cut" }]], {}],
+    ["a used-up plan", [usedUp], { login: oauth }],
     [
-      "a used-up plan",
-      [{ status: 429, usageLimitText: "You've hit your limit", resetInS: 3600 }],
-      { is: "limited", kind: "usage", resetAt: expect.any(Number) },
-      { login: oauth },
-    ],
-    ["a long wait", [{ status: 429, retryAfterS: 1800 }], { is: "limited", kind: "rate" }, {}],
-    [
-      "a wait that is pawl's to make",
-      [{ status: 429, retryAfterS: 50 }],
-      { is: "limited", kind: "rate", resetAt: expect.any(Number) },
+      "401, a long wait, and one that is pawl's to make",
+      [[{ status: 401 }, { is: "failed", kind: "login" }], longWait, someWait],
       {},
     ],
   ];
-  it.for(cases)("reads %s", async ([, steps, outcome, setup], { expect }) => {
+  it.for(cases)("reads %s", async ([, faults, setup], { expect }) => {
     const world = claudeWorld({ url: model.standin.url, ...setup });
     const session = await world.agent.open(world.request());
-    const prompt = `${randomUUID()}\n${promptFor(steps)}`;
-    const { end } = await play(session, prompt);
-    await session.close();
-    expect(end.outcome).toMatchObject(outcome);
-    expect(end.usage.outputTokens).toBe(0);
-    if (end.outcome.is === "limited" && end.outcome.resetAt !== undefined) {
-      expect(end.outcome.resetAt).toBeGreaterThan(Date.now() + 30_000);
+    for (const [step, outcome] of faults) {
+      const { end } = await play(session, ownPrompt([step]));
+      expect(end.outcome).toMatchObject(outcome);
+      expect(end.usage.outputTokens).toBe(0);
+      if (end.outcome.is === "limited" && end.outcome.resetAt !== undefined) {
+        expect(end.outcome.resetAt).toBeGreaterThan(Date.now() + 30_000);
+      }
     }
+    await session.close();
   });
 
   it("tells its retries and goes on after them", async ({ expect }) => {
-    const world = claudeWorld({ url: model.standin.url });
-    const session = await world.agent.open(world.request());
     const steps = [{ status: 529, times: 1 }, { text: "Through." }];
-    const { end, events } = await play(session, promptFor(steps));
-    await session.close();
+    const { end, events } = await play(shared.session, promptFor(steps));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Through.", usage: { requests: 2 } });
     expect(events.filter((event) => event.type === "retry")).toMatchObject([{ attempt: 1, status: 529 }]);
   });

@@ -14,9 +14,9 @@ import { brief } from "../outcome.ts";
 import { answerDone, DONE_PATH } from "./done.ts";
 import { textAt } from "./json.ts";
 import type { Environment, Login } from "./login.ts";
-import type { Said } from "../refusal.ts";
+import { kindOf, type Said } from "../refusal.ts";
 import { refusalOf } from "./refusal.ts";
-import { noteSpent, usageReader, type Spent } from "./spent.ts";
+import { answerReader, noteSpent, type Spent } from "./spent.ts";
 import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
@@ -99,10 +99,16 @@ export function modelWay({ home, sockets }: Pick<OpenRequest, "home" | "sockets"
     if (!isRequest(path)) return undefined;
     const turn = turnOf(sent);
     const [request, session] = [randomUUID(), sessionIn(sent)];
-    const read = usageReader((model, tokens) => {
-      const spent = { request, session, model, tokens };
-      noteSpent(home, spent);
-      turn?.onSpent(spent);
+    const read = answerReader({
+      onSpent(model, tokens) {
+        const spent = { request, session, model, tokens };
+        noteSpent(home, spent);
+        turn?.onSpent(spent);
+      },
+      // opencode passes on no more than its words.
+      onError(error) {
+        if (turn !== undefined) turn.said = { kind: kindOf(error), status: null, resetAt: undefined };
+      },
     });
     let isRefused = false;
     return {

@@ -3,16 +3,35 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDir } from "../../../test/support/temp.ts";
 import { meter } from "./meter.ts";
-import { NO_TOKENS, noteSpent, notedSpent, usageReader, type Tokens } from "./spent.ts";
+import { answerReader, NO_TOKENS, noteSpent, notedSpent, type Tokens } from "./spent.ts";
 
 /** In pieces of a few bytes, as a stream may come. */
-function readAll(text: string): { model: string; tokens: Tokens } | undefined {
-  let last: { model: string; tokens: Tokens } | undefined;
-  const take = usageReader((model, tokens) => (last = { model, tokens }));
+function readWhole(text: string): { spent: { model: string; tokens: Tokens } | undefined; errors: object[] } {
+  let spent: { model: string; tokens: Tokens } | undefined;
+  const errors: object[] = [];
+  const take = answerReader({
+    onSpent: (model, tokens) => (spent = { model, tokens }),
+    onError: (error) => errors.push(error),
+  });
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += 7) take(bytes.subarray(at, at + 7));
-  return last;
+  return { spent, errors };
 }
+const readAll = (text: string) => readWhole(text).spent;
+
+it("reads the error with which a model breaks off, in the words of each protocol, and no talk of errors", () => {
+  const errorsOf = (data: object) => readWhole(`event: x\ndata: ${JSON.stringify(data)}\n\n`).errors;
+  const error = { type: "api_error", message: "oh" };
+  expect(errorsOf({ type: "error", error })).toEqual([error]);
+  expect(errorsOf({ type: "response.failed", response: { error: { code: "slow_down" } } })).toEqual([
+    { code: "slow_down" },
+  ]);
+  expect(errorsOf({ type: "error", code: "slow_down" })).toMatchObject([{ code: "slow_down" }]);
+  expect(errorsOf({ type: "response.completed", response: { error: null } })).toEqual([]);
+  const words = JSON.stringify({ type: "error", error });
+  expect(errorsOf({ type: "content_block_delta", delta: { type: "text_delta", text: words } })).toEqual([]);
+  expect(errorsOf({ type: "content_block_delta", delta: { type: "text_delta", text: "error" } })).toEqual([]);
+});
 const data = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 
 it.each([

@@ -34,10 +34,18 @@ export interface Spent {
 
 /** Of one line of a stream; a longer one holds no usage. */
 const MAX_LINE_CHARS = 1024 * 1024;
-const MARK = /"(usage|usageMetadata)"/;
+const USAGE = /"(usage|usageMetadata)"/;
+const MARK = /"(usage|usageMetadata|error)"/;
 
-/** Takes in an answer piece by piece; `onSpent` whenever more is known. */
-export function usageReader(onSpent: (model: string, tokens: Tokens) => void): (chunk: Buffer) => void {
+interface Heard {
+  /** Whenever more is known. */
+  onSpent: (model: string, tokens: Tokens) => void;
+  /** The model broke off with an error of its own, long after it had begun to answer. */
+  onError: (error: Json) => void;
+}
+
+/** Takes in an answer piece by piece. */
+export function answerReader({ onSpent, onError }: Heard): (chunk: Buffer) => void {
   const decoder = new TextDecoder();
   let rest = "";
   let known = NO_TOKENS;
@@ -52,6 +60,9 @@ export function usageReader(onSpent: (model: string, tokens: Tokens) => void): (
       if (!MARK.test(line)) continue;
       const said = parsed(line.replace(/^data:\s*/, ""));
       if (!isObject(said)) continue;
+      const error = errorIn(said);
+      if (error !== undefined) onError(error);
+      if (!USAGE.test(line)) continue;
       model = modelIn(said) || model;
       known = combine(known, tokensIn(said), Math.max);
       onSpent(model, known);
@@ -61,6 +72,13 @@ export function usageReader(onSpent: (model: string, tokens: Tokens) => void): (
 
 /** The message, or the response, that a part of a stream is about. */
 const wholeOf = (said: Json): Json => ({ ...said, ...objectAt(said, "message"), ...objectAt(said, "response") });
+
+/** In the words of Anthropic and OpenAI's two protocols. */
+function errorIn(said: Json): Json | undefined {
+  const error = objectAt(wholeOf(said), "error");
+  if (Object.keys(error).length > 0) return error;
+  return said["type"] === "error" ? said : undefined;
+}
 
 const modelIn = (said: Json): string => textAt(wholeOf(said), "model") || textAt(said, "modelVersion");
 

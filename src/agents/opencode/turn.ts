@@ -16,6 +16,8 @@ import type { TurnReader } from "./reader.ts";
 
 /** From the answer to the prompt until the last event of it, which comes another way. */
 const SETTLE_LIMIT_MS = 5_000;
+/** Until the server has heard that a turn is to end. */
+const ABORT_LIMIT_MS = 1_000;
 /** A wait longer than this, and more tries than these, are pawl's: journalled, shown and interruptible. */
 const MAX_OWN_RETRY_WAIT_MS = 20_000;
 const MAX_OWN_RETRIES = 2;
@@ -74,7 +76,13 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
   let settleAt = Infinity;
   let answer: unknown;
 
-  const abort = (): void => void live.client.session.abort({ sessionID: session }).catch(() => undefined);
+  /** One that arrived after the turn would end the next one. */
+  let aborts: Promise<unknown> = Promise.resolve();
+  const abort = (): void => {
+    const limit = AbortSignal.timeout(ABORT_LIMIT_MS);
+    const sent = live.client.session.abort({ sessionID: session }, { signal: limit }).catch(() => undefined);
+    aborts = Promise.all([aborts, sent]);
+  };
   const stop = (outcome: TurnOutcome): void => {
     stopping = outcome;
     reader.refuse();
@@ -89,6 +97,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
     if (pending.count === 0) {
       if (view.idle) {
+        await aborts;
         yield* end(watched, { stopping, died: undefined });
         return true;
       }
@@ -122,6 +131,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         time.seen();
         answer = wake.data;
         if (pending.count === 0 && reader.isNothing(answer)) {
+          await aborts;
           yield* end(watched, { stopping, died: undefined });
           return true;
         }
