@@ -3,6 +3,7 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { OwnExecution } from "./ports/executor.ts";
 import type { HookResult, RunHook } from "./ports/hook.ts";
 import type {
   BlobWriter,
@@ -98,6 +99,8 @@ export interface TurnRequest {
   /** The id of the user message in the agent's transcript. */
   uuid: string;
   prompt: string;
+  /** Offsets into the prompt, in characters: what stands before one is the same in later prompts, for the cache. */
+  breaks?: readonly number[];
 }
 export interface TurnLimits {
   idleTimeoutMs: number;
@@ -128,6 +131,8 @@ export type AgentEvent =
    * passes. Only with an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
    */
   | { type: "asked"; question: string; kind: "permission" | "question"; text: string; options: string[] }
+  /** The model ran code in the sandbox of its provider. */
+  | ({ type: "execution" } & OwnExecution)
   | { type: "retry"; attempt: number; delayMs: number; status: number | null }
   | { type: "notice"; text: string }
   | TurnEnd;

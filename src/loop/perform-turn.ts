@@ -257,6 +257,7 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
           return [heard(hands, { lane, turn, event })];
         case "text":
         case "thinking":
+        case "execution":
         case "tool-end":
         case "retry":
         case "notice":

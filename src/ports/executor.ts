@@ -59,3 +59,14 @@ export interface Executor {
   /** In the folder, which is the program's working directory and all it can write to. */
   run(code: Code, about: { folder: string; limits: ExecutionLimits }, signal: AbortSignal): Promise<Execution>;
 }
+
+/** Code that a model ran by itself, in the sandbox of its provider. */
+export interface OwnExecution {
+  language: Language;
+  code: string;
+  execution: Execution;
+  /** undefined: there was none. `expiresAt`: wall clock, ms since 1970. */
+  container: { id: string; expiresAt: number } | undefined;
+  /** What it produced, with the provider's name for each. */
+  files: readonly (ProducedFile & { fileId: string })[];
+}
