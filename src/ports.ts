@@ -3,7 +3,7 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
-import type { OwnExecution } from "./ports/executor.ts";
+import type { CodeRoom, OwnExecution } from "./ports/executor.ts";
 import type { HookResult, RunHook } from "./ports/hook.ts";
 import type {
   BlobWriter,
@@ -363,6 +363,8 @@ export interface Ports {
   workspace: Workspace;
   checks: readonly Check[];
   hook: RunHook;
+  /** Of a run whose code pawl runs itself. */
+  code?: CodeRoom;
   owner: Owner;
   /** Ends what an earlier driver of this run left behind; returns how many processes. */
   sweep(run: string): Promise<number>;

@@ -11,8 +11,9 @@ import { composePrompt } from "./compose-prompt.ts";
 import { notWhole, promptBlob } from "./prompt.ts";
 import { requested } from "./perform-people.ts";
 import { agentOf, dropSession, seatOfTurn, sessionFor } from "./perform-session.ts";
+import { executed, proposed } from "./perform-solve.ts";
 import { rosterOf } from "./seats.ts";
-import { laneOf, pendingSays, type RunState } from "./state.ts";
+import { laneOf, MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
@@ -25,15 +26,15 @@ export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSi
   const context = { ...(await readMemos(state.spec, ports.workspace)), ...(await readDiff(action, hands)) };
   const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   // What people say is for those who work.
-  const directives = role === "review" ? [] : pendingSays(state).map(({ id }) => id);
-  const cap = capOf(state, 1);
+  const directives = role === "review" || lane !== MAIN_LANE ? [] : pendingSays(state).map(({ id }) => id);
+  const cap = capOf(state, openLanes(state, lane));
   const { hash } = await ports.blobs.put(promptBlob(prompt));
   // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
   // the prompt is made again without them.
   const isWanted = (): boolean =>
     !signal.aborted && directives.every((id) => state.directives.get(id)?.delivered === undefined);
   if (!isWanted()) return;
-  const turn = state.turns + 1;
+  const turn = hands.nextTurn();
   const uuid = ports.uuid();
   const start: NewFact = {
     type: "turn-start",
@@ -56,7 +57,8 @@ export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSi
   const { begin, finish } = announce(hands, lane, { session: live.session, turn });
   try {
     if (!(await run.appendIf(isWanted, [...first, start]))) return;
-    await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish, role });
+    const { text, breaks } = prompt;
+    await stream({ hands, live, lane, turn, uuid, directives, text, breaks, signal, begin, finish, role });
   } finally {
     finish();
     // Nobody goes on with a review.
@@ -107,6 +109,7 @@ interface Streamed {
   uuid: string;
   directives: readonly string[];
   text: string;
+  breaks: readonly number[];
   signal: AbortSignal;
   begin: () => void;
   finish: () => void;
@@ -127,12 +130,15 @@ async function stream(it: Streamed): Promise<void> {
   try {
     const { idleTimeoutMs, turnTimeoutMs, completionGraceMs } = spec.agent;
     const limits = { idleTimeoutMs, turnTimeoutMs, completionGraceMs };
-    const turn = live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal);
+    const { uuid, text: prompt, breaks } = it;
+    const request = { uuid, prompt, ...(breaks.length === 0 ? {} : { breaks }) };
+    const turn = live.session.turn(request, limits, halt.signal);
     for await (const said of turn) {
       const event = priced(said, { ports, live });
       it.begin();
       const facts = seen.take(event, halt);
       if (event.type === "turn-end") end = event;
+      if (event.type === "execution") facts.push(...(await ranItself(it, event)));
       if (facts.length > 0) await run.append(facts);
       if (event.type === "delivered") hands.running.get(lane)?.delivered.get(event.directive)?.();
     }
@@ -146,8 +152,25 @@ async function stream(it: Streamed): Promise<void> {
   const durationMs = Math.ceil(ports.clock.mono() - startedMono);
   const memos = hashesOf(await readMemos(spec, ports.workspace));
   const about = { durationMs, repeatedCalls: seen.repeated(), foundOut: false, ...memos };
-  await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);
+  const last = end ?? lost();
+  await run.append([
+    turnEnd(it, seen.tools(), last, about),
+    ...(await proposed(hands, { lane, turn: it.turn, end: last })),
+  ]);
 }
+
+/** Code that the model ran by its provider, in the same words as what pawl runs. */
+async function ranItself(
+  { hands, lane, turn }: Streamed,
+  own: Extract<AgentEvent, { type: "execution" }>,
+): Promise<NewFact[]> {
+  const { solve } = hands.run.state.spec;
+  return solve === undefined ? [] : await executed(hands, { lane, turn, by: solve.executor, own });
+}
+
+/** Those that take turns now, this one with them: they share what is left. */
+const openLanes = ({ lanes }: RunState, own: string): number =>
+  [...lanes.values()].filter(({ lane, open }) => open !== undefined || lane === own).length;
 
 /** A stream that broke its contract is treated as a crash of the agent. */
 const lost = (): TurnEnd => ({
@@ -249,7 +272,7 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
         }
         case "usage": {
           // By the limits of this moment: they may have been changed since the turn began.
-          const over = overCap(capOf(run.state, 1), event.usage);
+          const over = overCap(capOf(run.state, openLanes(run.state, lane)), event.usage);
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }
@@ -320,6 +343,7 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
       return await run.append([
         ...receipts(start, found.end.usage, run.state),
         turnEnd(target, found.tools, priced(found.end, { ports: hands.ports, live }), about),
+        ...(await proposed(hands, { lane, turn: start.turn, end: found.end })),
       ]);
   }
 }

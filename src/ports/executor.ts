@@ -70,3 +70,13 @@ export interface OwnExecution {
   /** What it produced, with the provider's name for each. */
   files: readonly (ProducedFile & { fileId: string })[];
 }
+
+/** Where the generated code of a run is run. */
+export interface CodeRoom {
+  executor: Executor;
+  /**
+   * The folder for the code of a step, with what was given and the files of the steps it builds on; of no step: the
+   * workspace itself. Repeatable.
+   */
+  folder(of: { step: string | undefined; needs: readonly string[] }): Promise<string>;
+}
