@@ -6,6 +6,12 @@
 export const LANGUAGES = ["python", "javascript", "typescript", "shell"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/**
+ * How the file is called that a program is run from, without its ending: programs say it in what they print about their
+ * own errors. It is no result of the program.
+ */
+export const PROGRAM_NAME = ".pawl-program";
+
 export interface Code {
   language: Language;
   text: string;
@@ -48,6 +54,8 @@ export interface Execution {
   stderr: Printed;
   /** In the order of their paths; at most MAX_PRODUCED_FILES. */
   files: readonly ProducedFile[];
+  /** What is not among the files, in words: links, pipes, more than can be listed. Absent: nothing. */
+  notes?: readonly string[];
   durationMs: number;
 }
 

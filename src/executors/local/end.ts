@@ -1,0 +1,71 @@
+/** What the record of a process means for the program that ran in it. Pure. */
+import { constants } from "node:os";
+import type { ProcessRecord } from "../../platform/process.ts";
+import { sizeWords } from "../../platform/fence/held.ts";
+import type { ExecutionEnd, ExecutionLimits } from "../../ports/executor.ts";
+
+type Limit = Extract<ExecutionEnd, { is: "limit" }>;
+
+interface About {
+  limits: ExecutionLimits;
+  /** What it added to its folder, on the disk. */
+  producedBytes: number;
+  fenced: boolean;
+  /** The end of what it printed as errors. */
+  lastWords: string;
+}
+
+/** An interpreter that was given no more memory says so before it ends. */
+const OUT_OF_MEMORY = /^MemoryError\b|heap out of memory|Fatal process out of memory|: Cannot allocate memory$/m;
+
+/** A fence's first program, like a shell, ends with this and the number of the signal. */
+const SIGNAL_BASE = 128;
+/** Where no control group counts them, the program is only told that it cannot have another. */
+const NO_MORE_PROCESSES =
+  /fork: (retry: )?Resource temporarily unavailable|^BlockingIOError: \[Errno 11\]|spawn \S+ EAGAIN|can't start new thread/m;
+
+export function endOf(record: ProcessRecord, about: About): ExecutionEnd {
+  if (record.startError !== null)
+    return { is: "unavailable", reason: `it could not be started: ${record.startError.message}` };
+  if (record.aborted) return { is: "unavailable", reason: "it was stopped from outside before its end" };
+  const limit = limitOf(record, about);
+  if (limit !== undefined) return limit;
+  if (record.timedOut !== null) return { is: "timeout", afterMs: about.limits.timeoutMs };
+  const signal = record.signal ?? (about.fenced ? signalOfExit(record.exitCode) : undefined);
+  if (signal !== undefined) return { is: "signal", signal };
+  return { is: "exit", code: record.exitCode ?? SIGNAL_BASE };
+}
+
+/** The fence's words for a limit, told apart by their kind. */
+const KINDS: readonly [RegExp, Limit["which"]][] = [
+  [/of output$/, "output"],
+  [/max-disk|^a file met its limit|disk is nearly full/, "disk"],
+  [/memory limit/, "memory"],
+  [/processes met$/, "processes"],
+];
+
+/** One that it met and got over, ending well, is none; but what was too much stays too much. */
+function limitOf({ limits: met, exitCode, timedOut }: ProcessRecord, about: About): Limit | undefined {
+  const { limits, producedBytes, lastWords } = about;
+  const isWell = exitCode === 0 && timedOut === null;
+  const which = KINDS.find(([pattern]) => met.some((words) => pattern.test(words)))?.[1];
+  const full = met.find((words) => words.includes("nearly full"));
+  if (which === "output")
+    return { is: "limit", which, message: `it printed more than ${sizeWords(limits.outputBytes)}` };
+  // A single file stops exactly at the limit, and the program may take that for an error of its own.
+  const isFilled = producedBytes > limits.diskBytes || (!isWell && producedBytes >= limits.diskBytes);
+  if ((which === "disk" && !isWell) || isFilled)
+    return { is: "limit", which: "disk", message: full ?? `it wrote more than ${sizeWords(limits.diskBytes)}` };
+  if (isWell) return undefined;
+  const isStarved = which === "memory" || (which === undefined && OUT_OF_MEMORY.test(lastWords));
+  if (!isStarved && which === undefined && !NO_MORE_PROCESSES.test(lastWords)) return undefined;
+  const message = isStarved
+    ? `it used more than ${sizeWords(limits.memoryBytes)} of memory`
+    : `it started more than ${limits.processes} processes`;
+  return { is: "limit", which: isStarved ? "memory" : "processes", message };
+}
+
+function signalOfExit(exitCode: number | null): string | undefined {
+  if (exitCode === null || exitCode <= SIGNAL_BASE) return undefined;
+  return Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
+}
