@@ -67,6 +67,7 @@ function turnOf(message: Json): Turn {
       .filter((block) => block["type"] === "tool_result")
       .map((block) => textsOf(block["content"]).join("\n")),
     toolCalls: blocks.filter((block) => block["type"] === "tool_use").length,
+    serverCalls: blocks.filter((block) => block["type"] === "server_tool_use").length,
   };
 }
 
@@ -142,8 +143,17 @@ function contentOf(block: AnswerBlock): Json {
       return { type: "thinking", thinking: block.text, signature: SIGNATURE };
     case "tool":
       return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+    case "server":
+      return block.content;
   }
 }
+
+const containerOf = ({ container }: Answer): Json => ({
+  container: container === undefined ? null : { ...container, skills: null },
+});
+
+const editsOf = ({ appliedEdits }: Answer): Json =>
+  appliedEdits === undefined ? {} : { context_management: { applied_edits: appliedEdits } };
 
 function json(answer: Answer): Json {
   return {
@@ -154,9 +164,14 @@ function json(answer: Answer): Json {
     content: answer.blocks.map(contentOf),
     stop_reason: answer.stopReason,
     stop_sequence: null,
+    ...containerOf(answer),
+    ...editsOf(answer),
     usage: usageOf(answer.billing),
   };
 }
+
+const inputDeltas = (input: unknown): Json[] =>
+  chunksOf(JSON.stringify(input)).map((part) => ({ type: "input_json_delta", partial_json: part }));
 
 function deltasOf(block: AnswerBlock): { start: Json; deltas: Json[] } {
   switch (block.type) {
@@ -176,8 +191,14 @@ function deltasOf(block: AnswerBlock): { start: Json; deltas: Json[] } {
     case "tool":
       return {
         start: { type: "tool_use", id: block.id, name: block.name, input: {} },
-        deltas: chunksOf(JSON.stringify(block.input)).map((part) => ({ type: "input_json_delta", partial_json: part })),
+        deltas: inputDeltas(block.input),
       };
+    case "server": {
+      const { input, ...call } = block.content;
+      return input === undefined
+        ? { start: block.content, deltas: [] }
+        : { start: { ...call, input: {} }, deltas: inputDeltas(input) };
+    }
   }
 }
 
@@ -186,7 +207,9 @@ function events(answer: Answer): string[] {
   // The stream opens with a token or so of output; the true count comes with the end.
   const opening = usageOf({ ...answer.billing, outputTokens: Math.min(1, answer.billing.outputTokens) });
   return [
-    event("message_start", { message: { ...json(answer), content: [], stop_reason: null, usage: opening } }),
+    event("message_start", {
+      message: { ...json(answer), content: [], stop_reason: null, container: null, usage: opening },
+    }),
     event("ping", {}),
     ...answer.blocks.flatMap((block, index) => {
       const { start, deltas } = deltasOf(block);
@@ -197,7 +220,8 @@ function events(answer: Answer): string[] {
       ];
     }),
     event("message_delta", {
-      delta: { stop_reason: answer.stopReason, stop_sequence: null },
+      delta: { stop_reason: answer.stopReason, stop_sequence: null, ...containerOf(answer) },
+      ...editsOf(answer),
       usage: usageOf(answer.billing),
     }),
     event("message_stop", {}),
