@@ -1,0 +1,60 @@
+/** Where the code of a run is run: the workspace, and for each step of a plan a folder below it with what it builds on. */
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { localExecutor } from "../executors/local.ts";
+import type { CodeRoom, Executor } from "../ports/executor.ts";
+import type { SolveSpec } from "../spec/solve.ts";
+import type { RunFence } from "./fence.ts";
+
+/** Below the workspace. */
+export const STEPS = "steps";
+/** Of all that is copied for one step. */
+const MAX_COPIED_FILES = 1_000;
+
+interface About {
+  workspace: string;
+  fence: Pick<RunFence, "code">;
+  environment: Readonly<Record<string, string>>;
+  /** The program's own. */
+  executor: Executor | undefined;
+}
+
+export function codeRoom({ files }: SolveSpec, { workspace, fence, environment, executor }: About): CodeRoom {
+  const given = files.map(({ path }) => path);
+  return {
+    executor: executor ?? localExecutor({ environment, confine: fence.code }),
+    async folder({ step, needs }) {
+      if (step === undefined) return workspace;
+      const folder = join(workspace, STEPS, step);
+      mkdirSync(folder, { recursive: true });
+      for (const path of given) bring(path, { from: workspace, to: folder });
+      for (const need of needs) {
+        const from = join(workspace, STEPS, need);
+        for (const path of existsSync(from) ? plainFiles(from) : []) bring(path, { from, to: folder });
+      }
+      return folder;
+    },
+  };
+}
+
+/** What the step has already is its own. */
+function bring(path: string, { from, to }: { from: string; to: string }): void {
+  const target = join(to, path);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined || !isPlain(join(from, path))) return;
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(join(from, path), target);
+}
+
+const isPlain = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Never through a link: a program could have made one that leads out. */
+export function plainFiles(root: string, below = ""): string[] {
+  const found: string[] = [];
+  for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
+    if (found.length >= MAX_COPIED_FILES) break;
+    const path = below === "" ? entry.name : join(below, entry.name);
+    if (entry.isDirectory()) found.push(...plainFiles(root, path));
+    else if (entry.isFile()) found.push(path);
+  }
+  return found.slice(0, MAX_COPIED_FILES);
+}
