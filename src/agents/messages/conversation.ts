@@ -1,0 +1,58 @@
+/** What the model is told of the conversation so far, from the transcript: whole and in a form the API accepts. Pure. */
+import { callsIn, fieldText, type Block, type Said } from "./blocks.ts";
+import type { Entry } from "./transcript.ts";
+
+/** Said of a call whose result nobody has: it may have had an effect. */
+const LOST = "[Tool call interrupted: its result was lost; look what it did before you go on]";
+
+export function conversationOf(entries: readonly Entry[]): Said[] {
+  let said: Said[] = [];
+  for (const entry of entries) {
+    switch (entry.is) {
+      case "history":
+        said = [...entry.messages];
+        break;
+      case "prompt":
+        said = [...closed(said), { role: "user", content: entry.content }];
+        break;
+      case "user":
+        said.push({ role: "user", content: entry.content });
+        break;
+      case "answer":
+        if (entry.dropped !== true && entry.content.length > 0)
+          said.push({ role: "assistant", content: entry.content, id: entry.id });
+        break;
+      case "request":
+      case "broken":
+      case "end":
+    }
+  }
+  return said;
+}
+
+/** Up to an answer, with it; undefined: it is not there. */
+export function conversationUpTo(entries: readonly Entry[], id: string): Said[] | undefined {
+  const said = conversationOf(entries);
+  const at = said.findLastIndex((message) => message.id === id);
+  return at < 0 ? undefined : said.slice(0, at + 1);
+}
+
+/** Before new words of the user: no call without a result, neither of ours nor of the provider's. */
+function closed(said: readonly Said[]): Said[] {
+  const last = said.at(-1);
+  if (last?.role !== "assistant") return [...said];
+  const calls = callsIn(last.content);
+  if (calls.length > 0) return [...said, { role: "user", content: calls.map((call) => resultBlock(call, LOST)) }];
+  const answered = new Set(last.content.map((block) => fieldText(block, "tool_use_id")));
+  const content = last.content.filter(
+    (block) => block.type !== "server_tool_use" || answered.has(fieldText(block, "id")),
+  );
+  return content.length === 0 ? said.slice(0, -1) : [...said.slice(0, -1), { ...last, content }];
+}
+
+export const resultBlock = (call: Block, text: string, ok = false): Block => ({
+  type: "tool_result",
+  tool_use_id: call["id"],
+  content: text === "" ? "(no output)" : text,
+  ...(ok ? {} : { is_error: true }),
+});

@@ -1,0 +1,43 @@
+/** What people say into a running turn: it goes with the next request, and there is one as long as something waits. */
+import { textBlock, type Block } from "./blocks.ts";
+
+export interface Says {
+  /** False: the turn will make no further request. */
+  add(directive: string, text: string): boolean;
+  /** As blocks for the next request; told as delivered once that is being answered. */
+  take(): Block[];
+  waiting(): boolean;
+  /** Directives in requests that the model has begun to answer. */
+  delivered(): string[];
+  /** Nothing more is taken, unless something waits: then false. */
+  close(): boolean;
+}
+
+export function openSays(): Says {
+  let queue: { directive: string; text: string }[] = [];
+  let sent: string[] = [];
+  let open = true;
+  return {
+    add(directive, text) {
+      if (open) queue.push({ directive, text });
+      return open;
+    },
+    take() {
+      const taken = queue;
+      queue = [];
+      sent.push(...taken.map(({ directive }) => directive));
+      return taken.map(({ text }) => textBlock(`A person says, while you work:\n${text}`));
+    },
+    waiting: () => queue.length > 0,
+    delivered() {
+      const told = sent;
+      sent = [];
+      return told;
+    },
+    close() {
+      if (queue.length > 0) return false;
+      open = false;
+      return true;
+    },
+  };
+}
