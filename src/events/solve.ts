@@ -35,6 +35,21 @@ const endSchema = z.discriminatedUnion("is", [
 
 const fileSchema = z.strictObject({ path: z.string(), bytes: count, fileId: z.string().optional() });
 
+const exceptionSchema = z.strictObject({
+  type: z.string(),
+  message: z.string(),
+  /** Of the generated code, the most recent call last. */
+  frames: z.array(
+    z.strictObject({
+      file: z.string(),
+      line: count.nullable(),
+      function: z.string().nullable(),
+      text: z.string().nullable(),
+    }),
+  ),
+  causes: z.array(z.string()),
+});
+
 export const executionShape = {
   turn: count,
   iteration: count,
@@ -49,6 +64,7 @@ export const executionShape = {
   durationMs: ms,
   /** What it comes to: `ok`, `exception`, `timeout`, … */
   kind: z.string(),
+  exception: exceptionSchema.nullable(),
   /** Of a failure: the same for the same failure, whatever line it is in. */
   fingerprint: z.string().nullable(),
   /** What the model is told of it. */

@@ -3,7 +3,7 @@ import type { Kept, NewFact } from "../events.ts";
 import type { Blobs, Ports, TurnEnd } from "../ports.ts";
 import type { Execution, OwnExecution } from "../ports/executor.ts";
 import type { Action } from "./actions.ts";
-import { explain, failureMessage } from "./explain-execution.ts";
+import { explainExecution, failureMessage } from "./explain-execution.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
 import { dropSession } from "./perform-session.ts";
@@ -99,8 +99,9 @@ export async function executed(hands: Hands, { lane, turn, by, own }: Recorded):
   const { run, ports } = hands;
   const { language, code, execution, container, files } = own;
   const { iteration } = laneOf(run.state, lane);
-  const explained = explain(execution, { language, text: code });
-  const message = cut(failureMessage(explained, execution), MAX_MESSAGE_BYTES);
+  const explained = explainExecution(execution, { language, text: code });
+  const told = explained.kind !== "ok" || explained.exception !== null;
+  const message = told ? cut(failureMessage(execution, { language, text: code }), MAX_MESSAGE_BYTES) : "";
   const recorded: NewFact = {
     type: "execution-recorded",
     lane,
@@ -114,13 +115,13 @@ export async function executed(hands: Hands, { lane, turn, by, own }: Recorded):
     files: files.map((file) => ({ ...file })),
     durationMs: execution.durationMs,
     kind: explained.kind,
+    exception: explained.exception,
     fingerprint: explained.kind === "ok" ? null : explained.fingerprint,
     message,
     ...(container === undefined ? {} : { container }),
   };
   if (explained.kind === "ok" || explained.kind === "unavailable") return [recorded];
   const { approach } = diffShape(`diff --git a/code b/code\n${code.replaceAll(/^/gm, "+")}`);
-  const [summary = ""] = explained.message.split("\n");
   return [
     recorded,
     {
@@ -130,7 +131,7 @@ export async function executed(hands: Hands, { lane, turn, by, own }: Recorded):
       approach,
       summary: `${language} code`,
       fingerprints: [explained.fingerprint],
-      messages: [summary.slice(0, MAX_SUMMARY_CHARS)],
+      messages: [explained.message.slice(0, MAX_SUMMARY_CHARS)],
     },
   ];
 }

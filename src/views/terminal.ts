@@ -4,7 +4,7 @@
  */
 import { styleText } from "node:util";
 import type { Evidence, Fact, FactOf } from "../events.ts";
-import { mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
+import { MAIN_LANE, mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
 import { factWords, protectedWords, verdictWords } from "./fact-words.ts";
@@ -101,6 +101,7 @@ function verbose(fact: Fact): Told | undefined {
 function tell(fact: Fact, state: RunState): Told | undefined {
   switch (fact.type) {
     case "iteration-start": {
+      if (fact.lane !== MAIN_LANE) return { text: `  ${fact.lane}, attempt ${fact.n}` };
       const max = state.limits.iterations;
       return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}${taskWords(state)}`, style: "bold" };
     }
@@ -148,6 +149,12 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     }
     case "hook-end":
       return fact.ok ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "proposal-made":
+    case "plan-made":
+    case "step-end":
+      return { text: `  ${factWords(fact)}` };
+    case "execution-recorded":
+      return { text: `  ${factWords(fact)}`, style: fact.kind === "ok" ? "green" : "red" };
     case "agent-benched":
     case "change-restored":
     case "directive-received":

@@ -7,7 +7,6 @@ import { makePrivateDir } from "../platform/files.ts";
 import type { Base } from "../ports.ts";
 import { EMPTY_TREE } from "./objects.ts";
 
-export const SCRATCH = "scratch";
 const BRANCH = "main";
 const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
 

@@ -73,16 +73,13 @@ export function resultText({ executed }: Attempt, maxBytes: number): string {
   const produced = files.slice(0, MAX_FILES_SHOWN).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
   const more = files.length > MAX_FILES_SHOWN ? ` and ${files.length - MAX_FILES_SHOWN} more` : "";
   const wrote = files.length === 0 ? "" : `\n\nFiles it wrote: ${produced.join(", ")}${more}`;
+  if (kind !== "ok") return `${fitted(message, maxBytes)}${wrote}`;
+  const odd = message === "" ? "" : `\n\n${fitted(message, Math.floor(maxBytes / 4))}`;
   const printed =
     stdout.text.trim() === ""
       ? "It printed nothing."
       : `It printed:\n\n${quote(fitted(stdout.text.trimEnd(), Math.floor(maxBytes / 2)))}`;
-  const head =
-    kind === "ok"
-      ? `It ended well in ${(durationMs / 1_000).toFixed(1)} s.`
-      : `It failed.\n\n${fitted(message, Math.floor(maxBytes / 2))}`;
-  const output = kind !== "ok" && stdout.text.trim() === "" ? "" : `\n\n${printed}`;
-  return `${head}${output}${wrote}`;
+  return `It ended well in ${(durationMs / 1_000).toFixed(1)} s.\n\n${printed}${odd}${wrote}`;
 }
 
 function stubText({ turn, iteration, note, does, executed, answer, problem }: Attempt): string {

@@ -11,19 +11,21 @@ export function instructions(state: RunState, { inStep }: { inStep: boolean }): 
   const { solve } = state.spec;
   return {
     name: "instructions",
-    text: solve === undefined ? "" : words(solve, inStep),
+    text: solve === undefined ? "" : words(solve, { inStep, checked: state.spec.checks.length > 0 }),
     capBytes: 6 * KIB,
     stable: true,
   };
 }
 
-function words(solve: SolveSpec, inStep: boolean): string {
+function words(solve: SolveSpec, { inStep, checked }: { inStep: boolean; checked: boolean }): string {
   const what = inStep ? "one step of a plan" : "a question";
   return [
     `You solve ${what} in a loop without a person watching: you propose, it is run, you see what came of it.`,
     solve.planOnly
       ? planOnly
-      : [running(solve), inStep ? stepEnd : answering, inStep ? "" : planning(solve)].filter(Boolean).join("\n\n"),
+      : [running(solve), inStep ? stepEnd : answering(solve, checked), inStep ? "" : planning(solve)]
+          .filter(Boolean)
+          .join("\n\n"),
   ].join("\n\n");
 }
 
@@ -37,11 +39,16 @@ function running({ executor, language, limits }: SolveSpec): string {
     return "Run code with the code execution tool as often as you need. Files that were given are in its container; files it writes are kept.";
   const spoken =
     language === undefined ? "`language` one of python, javascript, typescript, shell" : `\`language\` ${language}`;
-  return `To run code, let \`do\` be \`run\`, with ${spoken} and the whole program as \`code\`. It runs alone in a folder with the given files, which are also its working directory; files it writes stay there for the next program. There is no network, and each program has ${bounds}. Print the result, and nothing after it. Computed is better than remembered: do not answer by heart what a program can find out.`;
+  return `To run code, let \`do\` be \`run\`, with ${spoken} and the whole program as \`code\`. Its working directory is a folder with the given files; files it writes stay there for the next program. There is no network, and each program has ${bounds}. Print the result, and nothing after it. Computed is better than remembered: do not answer by heart what a program can find out.`;
 }
 
-const answering =
-  "When you know the answer, let `do` be `answer`, with `answer` just as it was asked for and nothing around it. Two programs in a row that print exactly the same also end the work, with that as the answer.";
+function answering({ executor, repeats }: SolveSpec, checked: boolean): string {
+  const explicit =
+    "When you know the answer, let `do` be `answer`, with `answer` just as it was asked for and nothing around it.";
+  if (checked) return `${explicit} It is checked. What a program prints is taken for an answer and checked, too.`;
+  if (executor !== "local") return explicit;
+  return `${explicit} ${repeats} programs in a row that print exactly the same also end the work, with that as the answer.`;
+}
 
 const stepEnd =
   "The step is done when a program ends well and prints its result, or with `do` `answer` and the result as `answer`. Others build on what you print and on the files you write: name these in it.";

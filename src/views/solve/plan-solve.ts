@@ -18,7 +18,7 @@ import { configDir, runDir, stateDir } from "../../platform/paths.ts";
 import { QUESTION_SHARE } from "../../recipes/solve/shares.ts";
 import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
-import { SCRATCH } from "../../workspace/scratch.ts";
+import { SCRATCH } from "../../workspace/layout.ts";
 import { makeRunId, repositoriesOf } from "../cli/run-id.ts";
 import { SOLVE_SETTINGS, type Flags } from "../cli/setting-options.ts";
 import { refuseFullDisk, refuseMissingCommands, refuseSecrets, type OwnParts } from "../cli/start-run.ts";

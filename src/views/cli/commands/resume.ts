@@ -115,6 +115,7 @@ async function resume(
         loudness,
         trustPromise,
         ...reopen,
+        ...(await presenting({ spec, state, json: options.json === true, trustPromise })),
       });
     } finally {
       lock.release();
@@ -122,6 +123,26 @@ async function resume(
   } finally {
     state.close();
   }
+}
+
+/** A run that solves ends with an answer. */
+async function presenting({
+  spec,
+  state,
+  json,
+  trustPromise,
+}: {
+  spec: RunState["spec"];
+  state: State;
+  json: boolean;
+  trustPromise: boolean;
+}): Promise<Pick<Parameters<typeof driveHere>[0], "present">> {
+  if (spec.solve === undefined || json) return {};
+  const { presentAnswer } = await import("../../solve/present.ts");
+  const { blobs } = state;
+  return {
+    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise, out: undefined, save: undefined }),
+  };
 }
 
 /**
