@@ -9,7 +9,7 @@ const BYTES_PER_TOKEN = 3;
 /** What stands in a request beside the prompt: the schema of the answer, an agent's own words. */
 const OVERHEAD_TOKENS = 1_000;
 /** The least that a question, a few attempts and the rules can be told in. */
-export const MIN_REQUEST_TOKENS = 4_000;
+export const MIN_REQUEST_TOKENS = 8_000;
 
 /** Of one prompt, in bytes of JSON. */
 export const promptBytes = (requestTokens: number): number => (requestTokens - OVERHEAD_TOKENS) * BYTES_PER_TOKEN;
@@ -46,9 +46,9 @@ export interface Cut {
 }
 
 /** Of the budget that lines may take before the oldest are only counted, and what is left of them then. */
-const MAX_STUBS_SHARE = 0.3;
-const KEPT_STUBS_SHARE = 0.15;
-/** Of the budget that is used after a step of pruning. */
+const MAX_STUBS_SHARE = 0.5;
+const KEPT_STUBS_SHARE = 0.25;
+/** Of what the lines leave of the budget: how much of it attempts take after a step of pruning. */
 const KEPT_SHARE = 0.5;
 
 export function pruned(attempts: readonly Sizes[], budget: number): Cut {
@@ -57,7 +57,7 @@ export function pruned(attempts: readonly Sizes[], budget: number): Cut {
   for (const [at, { whole }] of attempts.entries()) {
     used.whole += whole;
     if (used.whole + used.stubs <= budget) continue;
-    while (cut.stubs < at && used.whole + used.stubs > budget * KEPT_SHARE) {
+    while (cut.stubs < at && used.whole > (budget - used.stubs) * KEPT_SHARE) {
       used.whole -= attempts[cut.stubs]?.whole ?? 0;
       used.stubs += attempts[cut.stubs]?.stub ?? 0;
       cut.stubs += 1;

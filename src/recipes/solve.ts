@@ -13,7 +13,7 @@ import { history, resultText } from "./solve/history.ts";
 import { instructions } from "./solve/instructions.ts";
 import { plan, step } from "./solve/plan.ts";
 import { question } from "./solve/question.ts";
-import { HISTORY_SHARE } from "./solve/shares.ts";
+import { RESULT_SHARE } from "./solve/shares.ts";
 import { directives, header, repeatedFailure, verdicts } from "./solve/standing.ts";
 
 export const solveRecipe: Recipe = {
@@ -25,10 +25,9 @@ export const solveRecipe: Recipe = {
   prompt(state, turn) {
     const id = stepOf(turn.lane);
     if (id !== undefined) return stepPrompt(state, turn, id);
+    const fixed = [instructions(state, { inStep: false }), ...question(state)];
     return [
-      ...(isOpening(turn)
-        ? [instructions(state, { inStep: false }), ...question(state), ...history(state, turn)]
-        : [result(state, turn)]),
+      ...(isOpening(turn) ? [...fixed, ...history(state, turn, fixed)] : [result(state, turn)]),
       plan(state),
       verdicts(state, turn),
       repeatedFailure(state, turn),
@@ -41,13 +40,14 @@ export const solveRecipe: Recipe = {
 };
 
 function stepPrompt(state: RunState, turn: TurnAction, id: string): PromptPart[] {
-  const all = [instructions(state, { inStep: true }), ...question(state), step(state, id), ...history(state, turn)];
-  return [...(isOpening(turn) ? all : [result(state, turn)]), repeatedFailure(state, turn), header(state, turn, id)];
+  const fixed = [instructions(state, { inStep: true }), ...question(state), step(state, id)];
+  const known = isOpening(turn) ? [...fixed, ...history(state, turn, fixed)] : [result(state, turn)];
+  return [...known, repeatedFailure(state, turn), header(state, turn, id)];
 }
 
 /** A session that goes on knows everything but what came of its last proposal. */
 function result(state: RunState, { lane }: TurnAction): PromptPart {
-  const max = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * HISTORY_SHARE);
+  const max = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * RESULT_SHARE);
   const last = attemptsIn(state, lane).at(-1);
   const problem = last?.problem === undefined ? "" : `Your proposal could not be used: ${last.problem}.`;
   return { name: "result", text: last === undefined ? "" : problem || resultText(last, max), capBytes: max };

@@ -4,20 +4,25 @@ import { fitted, promptBytes, pruned, wireBytes } from "../../loop/history.ts";
 import { attemptsIn, solveOf, type Attempt } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import { quote } from "../parts/text.ts";
-import { HISTORY_SHARE } from "./shares.ts";
+import { CHANGING_SHARE } from "./shares.ts";
 
 /** One attempt never takes more of the history than this. */
 const ATTEMPT_SHARE = 0.25;
+/** What a part takes in a request beside its text. */
+const BLOCK_BYTES = 100;
 const MAX_NOTE_CHARS = 1_000;
-const MAX_STUB_NOTE_CHARS = 80;
-const MAX_STUB_RESULT_CHARS = 120;
+const MAX_STUB_NOTE_CHARS = 60;
+const MAX_STUB_RESULT_CHARS = 80;
 const MAX_FILES_SHOWN = 20;
 
-export function history(state: RunState, { lane }: TurnAction): PromptPart[] {
+/** `before`: what stands before it in every prompt of the lane; it has all the room that this and the rest leave. */
+export function history(state: RunState, { lane }: TurnAction, before: readonly PromptPart[]): PromptPart[] {
   const attempts = attemptsIn(state, lane);
-  const budget = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * HISTORY_SHARE);
+  const room = promptBytes(state.spec.solve?.requestTokens ?? 0);
+  const taken = before.reduce((sum, { text }) => sum + wireBytes(text) + BLOCK_BYTES, 0);
+  const budget = Math.max(0, Math.floor(room * (1 - CHANGING_SHARE)) - taken);
   const texts = attempts.map((attempt) => ({ attempt, whole: wholeText(attempt, budget), stub: stubText(attempt) }));
-  const sizes = texts.map(({ whole, stub }) => ({ whole: wireBytes(whole), stub: wireBytes(stub) }));
+  const sizes = texts.map(({ whole, stub }) => ({ whole: wireBytes(whole) + BLOCK_BYTES, stub: wireBytes(stub) }));
   const { counted, stubs } = pruned(sizes, budget);
   return [
     {

@@ -28,7 +28,7 @@ import { refuseExecutor } from "./executor-check.ts";
 import { givenFiles, type GivenFile } from "./given-files.ts";
 
 const DEFAULT_ITERATIONS = 10;
-const DEFAULT_AGENT = "claude";
+const DEFAULT_AGENT = "messages";
 
 export interface SolveAsked {
   question: string;
@@ -152,8 +152,16 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
       options: {
         ...plain.agent.options,
         ...(solve.executor === "claude"
-          ? { executor: "claude", files: solve.files.map(({ path, sha256 }) => ({ path, sha256 })) }
+          ? {
+              executor: "claude",
+              files: solve.files.map(({ path: name, sha256 }) => ({
+                path: join(plain.workspace.path, name),
+                sha256,
+                name,
+              })),
+            }
           : {}),
+        ...(isFull && plain.agent.name === "messages" ? { contextEditing: true } : {}),
       },
     },
     checks,
