@@ -2,8 +2,10 @@
  * The SDK, an optional peer that is imported on use, with pawl's own way to the model under it: the user's proxy, the
  * system's certificates, connections that are kept. It tries nothing again: that is the loop's to decide.
  */
+import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import type * as SdkModule from "@anthropic-ai/sdk";
 import { UsageError } from "../../errors.ts";
@@ -40,6 +42,14 @@ export function sdkFile(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** As it says itself. */
+export function sdkVersion(): string | undefined {
+  const file = sdkFile();
+  if (file === undefined) return undefined;
+  const { version } = JSON.parse(readFileSync(join(dirname(file), "package.json"), "utf8")) as { version?: unknown };
+  return typeof version === "string" ? `SDK ${version}` : undefined;
 }
 
 const NO_KEY = "the messages agent has no key: ANTHROPIC_API_KEY is not set";

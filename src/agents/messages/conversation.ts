@@ -13,7 +13,7 @@ export function conversationOf(entries: readonly Entry[]): Said[] {
         said = [...entry.messages];
         break;
       case "prompt":
-        said = [...closed(said), { role: "user", content: entry.content }];
+        said = withPrompt(said, entry.content);
         break;
       case "user":
         said.push({ role: "user", content: entry.content });
@@ -29,6 +29,11 @@ export function conversationOf(entries: readonly Entry[]): Said[] {
   }
   return said;
 }
+
+export const withPrompt = (said: readonly Said[], content: readonly Block[]): Said[] => [
+  ...closed(said),
+  { role: "user", content },
+];
 
 /** Up to an answer, with it; undefined: it is not there. */
 export function conversationUpTo(entries: readonly Entry[], id: string): Said[] | undefined {

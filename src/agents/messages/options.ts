@@ -6,6 +6,16 @@ import { TOOL_NAMES } from "./tools.ts";
 
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const KNOWN = ["tools", "maxTurns", "effort", "maxTokens", "executor", "files", "contextEditing"];
+/** Options of other agents, with why this one has none such. */
+const REFUSED: Readonly<Record<string, string>> = {
+  mcp: "--mcp: the messages agent has no MCP servers",
+  plugins: "--plugin: the messages agent has no plugins",
+  permissions: "--permissions: the messages agent has no modes; --on-permission says what happens with commands",
+  bin: "--agent-bin: the messages agent is no program",
+  server: "--agent-server: the messages agent has no server",
+  extra: "--: the messages agent is no program that could get arguments",
+  userSettings: "--user-settings: the messages agent has no settings of yours",
+};
 const DEFAULT_MAX_TOKENS = 32_000;
 
 /** A file of the user's for the provider's sandbox. */
@@ -34,15 +44,16 @@ export interface MessagesOptions {
 
 /** Throws UsageError for what it does not support. */
 export function messagesOptions(options: AgentSpec["options"]): MessagesOptions {
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) {
-    const hint = unknown === "mcp" ? "MCP servers need another agent" : `it knows: ${KNOWN.join(", ")}`;
-    throw new UsageError(`the messages agent has no option ${unknown}`, { hint });
+  for (const [name, value] of Object.entries(options)) {
+    if (KNOWN.includes(name) || (Array.isArray(value) && value.length === 0)) continue;
+    const why = REFUSED[name];
+    if (why !== undefined) throw new UsageError(why, { hint: "leave it out, or take another agent" });
+    throw new UsageError(`the messages agent has no option ${name}`, { hint: `it knows: ${KNOWN.join(", ")}` });
   }
   const { executor, contextEditing } = options;
   const effort = EFFORTS.find((word) => word === options["effort"]);
   if (options["effort"] !== undefined && effort === undefined)
-    throw new UsageError(`agent option effort is ${JSON.stringify(options["effort"])}`, {
+    throw new UsageError(`--effort is ${JSON.stringify(options["effort"])}`, {
       hint: `one of: ${EFFORTS.join(", ")}`,
     });
   if (executor !== undefined && executor !== "claude")
@@ -66,7 +77,7 @@ function toolsOf(value: OptionValue | undefined): readonly string[] {
   const wanted = words("tools", value);
   const unknown = wanted.find((name) => !TOOL_NAMES.includes(name));
   if (unknown === undefined) return wanted;
-  throw new UsageError(`the messages agent has no tool ${unknown}`, { hint: `one of: ${TOOL_NAMES.join(", ")}` });
+  throw new UsageError(`--tools ${unknown}: the messages agent has no such tool`, { hint: TOOL_NAMES.join(", ") });
 }
 
 function wholeNumber(name: string, value: OptionValue | undefined): number | undefined {

@@ -10,7 +10,7 @@ import { brief } from "../outcome.ts";
 import { readAnswer } from "./answer.ts";
 import { ask, type Asked, type Asking } from "./ask.ts";
 import { callsIn, fieldText, lastText, piecesOf, textBlock, type Block, type Said } from "./blocks.ts";
-import { resultBlock } from "./conversation.ts";
+import { withPrompt } from "./conversation.ts";
 import { executionReader } from "./executions.ts";
 import type { MessagesOptions } from "./options.ts";
 import { paramsOf } from "./params.ts";
@@ -86,7 +86,7 @@ export async function play({ prompt, breaks }: TurnRequest, playing: Playing): P
   try {
     const content = [...piecesOf(prompt, breaks), ...(await uploads())];
     transcript.write({ is: "prompt", turn, content });
-    said.push({ role: "user", content });
+    said.splice(0, said.length, ...withPrompt(said, content));
     for (let requests = 0; ; requests += 1) {
       if (options.maxTurns !== undefined && requests >= options.maxTurns)
         return { ...end, outcome: maxTurns(options.maxTurns) };

@@ -44,13 +44,14 @@ const MODE = 0o600;
 const KINDS: readonly string[] = ["history", "prompt", "request", "answer", "broken", "user", "end"];
 
 export const messagesFolder = (home: string): string => join(home, "messages");
-const fileOf = (home: string, ref: string): string => join(messagesFolder(home), `${encodeURIComponent(ref)}.jsonl`);
+export const transcriptFile = (home: string, ref: string): string =>
+  join(messagesFolder(home), `${encodeURIComponent(ref)}.jsonl`);
 
 /** Tools can write there: a link leads to somebody else's file. Throws when it cannot be written. */
 export function openTranscript(home: string, ref: string): Transcript {
   makePrivateDir(messagesFolder(home));
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
-  const file = openSync(fileOf(home, ref), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, MODE);
+  const file = openSync(transcriptFile(home, ref), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, MODE);
   // After a torn line of a process that was killed.
   let begun = false;
   return {
@@ -64,7 +65,7 @@ export function openTranscript(home: string, ref: string): Transcript {
 }
 
 export function readTranscript(home: string, ref: string): Entry[] {
-  const file = openPlain(fileOf(home, ref));
+  const file = openPlain(transcriptFile(home, ref));
   if (file === undefined) return [];
   try {
     return readFileSync(file, "utf8")

@@ -99,8 +99,8 @@ function wordsOf(text: string | undefined, flag: string): string | undefined {
 const EXAMPLES = `
 The new run has the goal, checks and settings of the other, limits of its own
 from the start, a branch and a worktree of its own. Where the agent can (Claude
-Code, Codex, opencode) it goes on in the conversation as that was then; otherwise
-in a fresh one, and says why.
+Code, Codex, opencode, messages) it goes on in the conversation as that was
+then; otherwise in a fresh one, and says why.
 
 Examples:
   pawl fork r-20261115-k3f --at 4
