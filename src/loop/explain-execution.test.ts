@@ -1,5 +1,5 @@
 /** Total and bounded over anything a program can print; real interpreters are asked in `executors/explained.test.ts`. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LANGUAGES, PROGRAM_NAME, type Code, type Execution, type ExecutionEnd } from "../ports/executor.ts";
 import { explainExecution, failureMessage, MAX_FAILURE_CHARS } from "./explain-execution.ts";
@@ -41,7 +41,7 @@ const PIECES = [
   "Node.js v24.0.0",
   "FATAL ERROR: JavaScript heap out of memory",
   `${PROGRAM_NAME}.sh: line 2: syntax error near unexpected token`,
-  `${"x".repeat(5_000)}`,
+  "x".repeat(5_000),
   "\u001b[31mred\u001b[0m",
 ] as const;
 
