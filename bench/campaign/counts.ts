@@ -29,6 +29,13 @@ function counted({ name, about, shows, files, counts, env = {} }: Counted): Part
 
 export const countedParts: readonly Part[] = [
   counted({
+    name: "solve",
+    about: "problems with real files through `pawl solve`, by both executors, erring first in every class of error",
+    shows: "docs/solve.md",
+    files: ["test/e2e/solve-problems.test.ts"],
+    counts: { problems: [39, "PAWL_TEST_PROBLEMS"] },
+  }),
+  counted({
     name: "power",
     about: "the power goes at random moments of a run: whatever was not synced is gone from its disk",
     shows: "F3",

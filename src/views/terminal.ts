@@ -36,11 +36,22 @@ export interface TerminalOptions {
   now: () => number;
   /** Where the agent works: paths in it are shown without it. */
   root?: string;
+  /** What the agent says is no text for people, but a proposal that a fact tells of. */
+  answers?: boolean;
 }
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
-export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
+export function terminalView({
+  write,
+  live,
+  colour,
+  loudness,
+  redact,
+  now,
+  root,
+  answers = false,
+}: TerminalOptions): RunView {
   const line = (text: string, { at, style }: { at: number; style?: Style | undefined }): void => {
     beats.heard();
     for (const one of text.split("\n")) {
@@ -65,6 +76,7 @@ export function terminalView({ write, live, colour, loudness, redact, now, root 
     },
     trace(traced) {
       beats.life();
+      if (answers && traced.kind === "text" && loudness !== "verbose") return;
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
       const all = traceWords(traced);
       const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");

@@ -50,7 +50,13 @@ export async function driveHere({
 }: DriveRequest): Promise<number> {
   outliveReaders();
   const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead, fence: begun?.fence });
-  const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
+  const view = runView({
+    json,
+    loudness,
+    redact: state.redact,
+    root: start.spec.workspace.path,
+    answers: start.spec.solve !== undefined,
+  });
   const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   let isReplayed = false;
   try {
