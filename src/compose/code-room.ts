@@ -7,7 +7,7 @@ import type { SolveSpec } from "../spec/solve.ts";
 import type { RunFence } from "./fence.ts";
 
 /** Below the workspace. */
-export const STEPS = "steps";
+const STEPS = "steps";
 /** Of all that is copied for one step. */
 const MAX_COPIED_FILES = 1_000;
 

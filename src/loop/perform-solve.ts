@@ -82,11 +82,12 @@ export async function execute(
 }
 
 /** What code left that a driver began and nobody saw the end of; the code of steps has folders of its own. */
-async function undoHalf({ run, ports, exclusively }: Hands, { epoch, lane, turn }: Attempt): Promise<void> {
+async function undoHalf(hands: Hands, { epoch, lane, turn }: Attempt): Promise<void> {
+  const { run, ports } = hands;
   const { head } = laneOf(run.state, lane);
   if (lane !== MAIN_LANE || epoch >= run.state.epoch || head === undefined) return;
   const at = run.now().wall;
-  await exclusively(() => ports.workspace.restore(head.snapshot, { salvage: `salvage/half-${turn}`, at }));
+  await hands.exclusively(() => ports.workspace.restore(head.snapshot, { salvage: `salvage/half-${turn}`, at }));
 }
 
 type Recorded = Place & {

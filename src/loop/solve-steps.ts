@@ -15,7 +15,7 @@ import { laneOf, mainLane, type LaneState, type RunState } from "./state.ts";
 import { sayOutcome } from "./turn-outcome.ts";
 
 const STEP_LANE = "step/";
-export const stepLane = (id: string): string => `${STEP_LANE}${id}`;
+const stepLane = (id: string): string => `${STEP_LANE}${id}`;
 /** Of the step that a lane works on; undefined: on none. */
 export const stepOf = (lane: string): string | undefined =>
   lane.startsWith(STEP_LANE) ? lane.slice(STEP_LANE.length) : undefined;

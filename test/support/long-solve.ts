@@ -2,13 +2,14 @@
  * A long run that solves, on the stand-in model: every attempt is different, verbose and no answer. What each request
  * held and what all of them cost is told by the stand-in's own count.
  */
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { messages } from "../../src/agents/messages.ts";
 import { solve } from "../../src/views/library/solve.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import { totalTokens } from "../../src/standin/billing.ts";
 import { startStandin } from "../../src/standin/server.ts";
-import { tempDir } from "./temp.ts";
 
 export const FACT_OF_ITERATION_2 = "the weights are in grams, not in kilograms";
 const LINES_OF_CODE = 40;
@@ -70,7 +71,7 @@ export async function longSolve({ iterations, history, requestTokens }: Options)
       return { answer: { do: "run", note, language: "python", code: `${codeOf(n)}\n# ${"x".repeat(n)}` } };
     },
   });
-  const home = tempDir("long-solve");
+  const home = mkdtempSync(join(tmpdir(), "pawl-long-solve-"));
   try {
     const environment = {
       PATH: process.env["PATH"],

@@ -130,10 +130,17 @@ function wrongOf({ errs, tells }: Attempt, { where, prompt }: { where: Where; pr
   if (prompt === "") return [`the model was never told of: ${errs}`];
   if (errs === "wrong-answer")
     return prompt.includes("it is not the right answer") ? [] : ["not told that it is wrong"];
-  const isLimit = LIMIT_RESULTS[errs] !== undefined;
-  return (where === "claude" && isLimit) || prompt.includes(tells)
-    ? []
-    : [`not told: ${tells} (${errs}): ${prompt.slice(-1_500)}`];
+  if (where === "claude" && LIMIT_RESULTS[errs] !== undefined) return [];
+  // The container has names of its own for the file.
+  const isTold = where === "local" ? prompt.includes(tells) : saidOtherwise(tells).test(prompt);
+  return isTold ? [] : [`not told: ${tells} (${errs}): ${prompt.slice(-MAX_SHOWN_CHARS)}`];
+}
+
+const MAX_SHOWN_CHARS = 1_500;
+
+function saidOtherwise(tells: string): RegExp {
+  const literal = tells.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(literal.replace(/solution\\\.(\w+)/, String.raw`\S+`));
 }
 
 function executionWrongs({ attempts, answer }: Problem, facts: readonly Fact[]): string[] {

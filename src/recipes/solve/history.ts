@@ -55,7 +55,7 @@ function earlier(state: RunState, { gone, lines }: { gone: readonly Attempt[]; l
   return `## Earlier attempts, shortened\n\n${[...summary, ...lines].join("\n")}\n\n${where}`;
 }
 
-export function wholeText(attempt: Attempt, budget: number): string {
+function wholeText(attempt: Attempt, budget: number): string {
   const { turn, iteration, note, code, answer, problem, executed } = attempt;
   const max = Math.floor(budget * ATTEMPT_SHARE);
   const ran = executed?.code ?? code?.kept;
