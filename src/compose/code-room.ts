@@ -1,13 +1,15 @@
 /** Where the code of a run is run: the workspace, and for each step of a plan a folder below it with what it builds on. */
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { localExecutor } from "../executors/local.ts";
+import { rename } from "../platform/files.ts";
 import type { CodeRoom, Executor } from "../ports/executor.ts";
 import type { SolveSpec } from "../spec/solve.ts";
 import type { RunFence } from "./fence.ts";
 
 /** Below the workspace. */
 const STEPS = "steps";
+const HALF = ".pawl-half";
 /** Of all that is copied for one step. */
 const MAX_COPIED_FILES = 1_000;
 
@@ -23,9 +25,10 @@ export function codeRoom({ files }: SolveSpec, { workspace, fence, environment, 
   const given = files.map(({ path }) => path);
   return {
     executor: executor ?? localExecutor({ environment, confine: fence.code }),
-    async folder({ step, needs }) {
+    async folder({ step, needs, afresh }) {
       if (step === undefined) return workspace;
       const folder = join(workspace, STEPS, step);
+      if (afresh) rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { recursive: true });
       for (const path of given) bring(path, { from: workspace, to: folder });
       for (const need of needs) {
@@ -42,7 +45,10 @@ function bring(path: string, { from, to }: { from: string; to: string }): void {
   const target = join(to, path);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined || !isPlain(join(from, path))) return;
   mkdirSync(dirname(target), { recursive: true });
-  copyFileSync(join(from, path), target);
+  // Half a copy must not stand for the file, whoever is killed meanwhile.
+  const half = `${target}${HALF}`;
+  copyFileSync(join(from, path), half);
+  rename(half, target);
 }
 
 const isPlain = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
@@ -54,7 +60,7 @@ export function plainFiles(root: string, below = ""): string[] {
     if (found.length >= MAX_COPIED_FILES) break;
     const path = below === "" ? entry.name : join(below, entry.name);
     if (entry.isDirectory()) found.push(...plainFiles(root, path));
-    else if (entry.isFile()) found.push(path);
+    else if (entry.isFile() && !path.endsWith(HALF)) found.push(path);
   }
   return found.slice(0, MAX_COPIED_FILES);
 }

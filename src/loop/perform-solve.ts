@@ -9,7 +9,7 @@ import { diffShape } from "./memory.ts";
 import { dropSession } from "./perform-session.ts";
 import { readProposal } from "./proposal.ts";
 import { ANSWER_FILE, ANSWER_JSON, candidateOf, codeBehind, solutionFile } from "./solve-answer.ts";
-import { solveOf, type Attempt } from "./solve-state.ts";
+import { attemptsIn, solveOf, type Attempt } from "./solve-state.ts";
 import { stepOf } from "./solve-steps.ts";
 import { laneOf, MAIN_LANE } from "./state.ts";
 
@@ -74,14 +74,15 @@ export async function execute(
   await undoHalf(hands, attempt);
   const step = stepOf(lane);
   const needs = solveOf(run.state).plan?.steps.find(({ id }) => id === step)?.needs ?? [];
-  const folder = await room.folder({ step, needs });
+  const isFirst = attemptsIn(run.state, lane).every(({ executed: ran }) => ran === undefined);
+  const folder = await room.folder({ step, needs, afresh: isFirst && attempt.epoch < run.state.epoch });
   const execution = await room.executor.run(code, { folder, limits: solve.limits }, signal);
   if (signal.aborted) return;
   const own = { language, code: code.text, execution, container: undefined, files: execution.files };
   await run.append(await executed(hands, { lane, turn, by: room.executor.name, own }));
 }
 
-/** What code left that a driver began and nobody saw the end of; the code of steps has folders of its own. */
+/** What code of the main line left that a driver began and nobody saw the end of. */
 async function undoHalf(hands: Hands, { epoch, lane, turn }: Attempt): Promise<void> {
   const { run, ports } = hands;
   const { head } = laneOf(run.state, lane);

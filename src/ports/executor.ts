@@ -84,7 +84,7 @@ export interface CodeRoom {
   executor: Executor;
   /**
    * The folder for the code of a step, with what was given and the files of the steps it builds on; of no step: the
-   * workspace itself. Repeatable.
+   * workspace itself. Repeatable. `afresh`: without what a program left there that nobody saw the end of.
    */
-  folder(of: { step: string | undefined; needs: readonly string[] }): Promise<string>;
+  folder(of: { step: string | undefined; needs: readonly string[]; afresh: boolean }): Promise<string>;
 }

@@ -26,6 +26,9 @@ export interface LongSolve {
   /** If every request held every attempt whole, and nothing were cached. */
   naiveTokens: number;
   lastPrompt: string;
+  prompts: string[];
+  /** Sessions of the agent. */
+  conversations: number;
 }
 
 interface Options {
@@ -108,6 +111,8 @@ export async function longSolve({ iterations, history, requestTokens }: Options)
         ) ?? [],
       ),
       lastPrompt: prompts.at(-1) ?? "",
+      prompts,
+      conversations: new Set(requests.map(({ conversation }) => conversation)).size,
     };
   } finally {
     await standin.close();

@@ -16,7 +16,16 @@ describe("a long history under a small budget", () => {
     expect(long.lastPrompt).toContain("## Attempt 59 (iteration 59)");
     expect(long.inputEquivalents).toBeLessThan(long.naiveTokens / 2);
     expect(long.cacheReadTokens).toBeGreaterThan(long.inputTokens / 2);
-    const { lastPrompt: _, ...counts } = long;
+    const { lastPrompt: _, prompts: __, ...counts } = long;
     figure("solve", { ...counts, ratio: long.inputEquivalents / long.naiveTokens });
+  });
+
+  it("lets one conversation go on until it is full, and begins another with the pruned history", async () => {
+    const long = await longSolve({ iterations: 20, history: "full", requestTokens: BUDGET_TOKENS });
+    expect(long.iterations).toBe(20);
+    expect(long.largestRequest).toBeLessThanOrEqual(BUDGET_TOKENS);
+    expect(long.conversations).toBeGreaterThan(1);
+    expect(long.conversations).toBeLessThan(10);
+    expect(long.prompts.findLast((prompt) => prompt.includes("## Question"))).toContain(FACT_OF_ITERATION_2);
   });
 });

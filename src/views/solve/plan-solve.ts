@@ -15,7 +15,7 @@ import { UsageError } from "../../errors.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { MIN_REQUEST_TOKENS, promptBytes, wireBytes } from "../../loop/history.ts";
 import { configDir, runDir, stateDir } from "../../platform/paths.ts";
-import { QUESTION_SHARE } from "../../recipes/solve/shares.ts";
+import { CONVERSATION_SHARE, QUESTION_SHARE } from "../../recipes/solve/shares.ts";
 import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
 import { SCRATCH } from "../../workspace/layout.ts";
@@ -148,7 +148,7 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
     agent: {
       ...plain.agent,
       context: isFull ? "auto" : "fresh",
-      contextLimitTokens: solve.requestTokens,
+      contextLimitTokens: Math.floor(solve.requestTokens * CONVERSATION_SHARE),
       options: {
         ...plain.agent.options,
         ...(solve.executor === "claude"
