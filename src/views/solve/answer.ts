@@ -18,7 +18,7 @@ export interface SolveAnswer {
 export async function answerOf(state: RunState, blobs: Blobs): Promise<SolveAnswer> {
   const outcome = state.outcome ?? null;
   const last = lastCandidate(state, mainLane(state));
-  const settled = outcome?.is === "verified" || outcome?.is === "claimed" || outcome?.is === "needs-human";
+  const settled = outcome?.is === "verified" || outcome?.is === "claimed";
   if (last === undefined) return { outcome, text: null, settled: false, code: null };
   const behind = codeBehind(state, last.attempt);
   const code = behind === undefined ? null : { language: behind.language, text: await whole(blobs, behind.kept) };

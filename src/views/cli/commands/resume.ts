@@ -28,7 +28,7 @@ import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
 import { resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
-import { addSettings, flagsOf, RUN_SETTINGS, sayValue, type Flags } from "../setting-options.ts";
+import { addSettings, flagsOf, RUN_SETTINGS, sayValue, SOLVE_SETTINGS, type Flags } from "../setting-options.ts";
 
 /** What may change on a run; everything else was frozen at its start. */
 const CHANGEABLE: readonly SettingName[] = [
@@ -43,7 +43,7 @@ const CHANGEABLE: readonly SettingName[] = [
   "model",
   "trust-promise",
 ];
-const OTHERS = RUN_SETTINGS.filter((name) => !CHANGEABLE.includes(name));
+const OTHERS = [...new Set([...RUN_SETTINGS, ...SOLVE_SETTINGS])].filter((name) => !CHANGEABLE.includes(name));
 
 interface Options extends PlaceOptions {
   json?: true;
