@@ -33,8 +33,8 @@ export async function solveBilled(): Promise<object> {
     /** Nothing left out, cached as well as can be. */
     whole,
     conversation,
-    prunedOverNaive: ratio(pruned.inputEquivalents, pruned.naiveTokens),
-    prunedOverWholeCached: ratio(pruned.inputEquivalents, whole.inputEquivalents),
-    prunedOverConversation: ratio(pruned.inputEquivalents, conversation.inputEquivalents),
+    prunedOverNaive: ratio(pruned.inputBilled, pruned.naiveTokens),
+    prunedOverWholeCached: ratio(pruned.inputBilled, whole.inputBilled),
+    prunedOverConversation: ratio(pruned.inputBilled, conversation.inputBilled),
   };
 }

@@ -14,6 +14,8 @@ import { startStandin } from "../../src/standin/server.ts";
 export const FACT_OF_ITERATION_2 = "the weights are in grams, not in kilograms";
 const LINES_OF_CODE = 40;
 const LINES_OF_OUTPUT = 30;
+/** Of an output token, in input tokens: the stand-in's own. */
+const OUTPUT_PRICE = 5;
 const KEY = "key-of-the-stand-in";
 
 export interface LongSolve {
@@ -21,7 +23,8 @@ export interface LongSolve {
   /** The most that one request held, and all of them together, by the stand-in's count. */
   largestRequest: number;
   inputTokens: number;
-  inputEquivalents: number;
+  /** What the input of all requests cost, in tokens that are not cached: those read from the cache cost a tenth. */
+  inputBilled: number;
   cacheReadTokens: number;
   /** If every request held every attempt whole, and nothing were cached. */
   naiveTokens: number;
@@ -102,7 +105,7 @@ export async function longSolve({ iterations, history, requestTokens }: Options)
       iterations: Math.max(...prompts.map((prompt) => Number(/^Iteration (\d+)/m.exec(prompt)?.[1]))),
       largestRequest: Math.max(...sizes),
       inputTokens: sizes.reduce((sum, one) => sum + one, 0),
-      inputEquivalents: Math.round(billing.inputEquivalents),
+      inputBilled: Math.round(billing.inputEquivalents - OUTPUT_PRICE * billing.outputTokens),
       cacheReadTokens: billing.cacheReadTokens,
       naiveTokens: naive(
         prompts[0] ?? "",
