@@ -20,6 +20,8 @@ const OUT_OF_MEMORY = /^MemoryError\b|heap out of memory|Fatal process out of me
 
 /** A fence's first program, like a shell, ends with this and the number of the signal. */
 const SIGNAL_BASE = 128;
+/** Its one line about a program that it cannot start, or about itself. */
+const FENCE_SAYS = /^bwrap: [^\n]*\n?$/;
 /** Where no control group counts them, the program is only told that it cannot have another. */
 const NO_MORE_PROCESSES =
   /fork: (retry: )?Resource temporarily unavailable|^BlockingIOError: \[Errno 11\]|spawn \S+ EAGAIN|can't start new thread/m;
@@ -28,6 +30,8 @@ export function endOf(record: ProcessRecord, about: About): ExecutionEnd {
   if (record.startError !== null)
     return { is: "unavailable", reason: `it could not be started: ${record.startError.message}` };
   if (record.aborted) return { is: "unavailable", reason: "it was stopped from outside before its end" };
+  if (about.fenced && record.exitCode === 1 && FENCE_SAYS.test(about.lastWords))
+    return { is: "unavailable", reason: `the fence could not start it: ${about.lastWords.trim()}` };
   const limit = limitOf(record, about);
   if (limit !== undefined) return limit;
   if (record.timedOut !== null) return { is: "timeout", afterMs: about.limits.timeoutMs };
@@ -44,23 +48,28 @@ const KINDS: readonly [RegExp, Limit["which"]][] = [
   [/processes met$/, "processes"],
 ];
 
+const SIZE = /(?:limit of|more than) (\d+(?:\.\d+)? (?:bytes|[KMGT]B))/;
+
 /** One that it met and got over, ending well, is none; but what was too much stays too much. */
 function limitOf({ limits: met, exitCode, timedOut }: ProcessRecord, about: About): Limit | undefined {
   const { limits, producedBytes, lastWords } = about;
   const isWell = exitCode === 0 && timedOut === null;
   const which = KINDS.find(([pattern]) => met.some((words) => pattern.test(words)))?.[1];
+  // The run's own limit may be the lower one; then the fence's words have it.
+  const size = (bytes: number): string =>
+    met.map((words) => SIZE.exec(words)?.[1]).find((found) => found !== undefined) ?? sizeWords(bytes);
   const full = met.find((words) => words.includes("nearly full"));
   if (which === "output")
     return { is: "limit", which, message: `it printed more than ${sizeWords(limits.outputBytes)}` };
   // A single file stops exactly at the limit, and the program may take that for an error of its own.
   const isFilled = producedBytes > limits.diskBytes || (!isWell && producedBytes >= limits.diskBytes);
   if ((which === "disk" && !isWell) || isFilled)
-    return { is: "limit", which: "disk", message: full ?? `it wrote more than ${sizeWords(limits.diskBytes)}` };
+    return { is: "limit", which: "disk", message: full ?? `it wrote more than ${size(limits.diskBytes)}` };
   if (isWell) return undefined;
   const isStarved = which === "memory" || (which === undefined && OUT_OF_MEMORY.test(lastWords));
   if (!isStarved && which === undefined && !NO_MORE_PROCESSES.test(lastWords)) return undefined;
   const message = isStarved
-    ? `it used more than ${sizeWords(limits.memoryBytes)} of memory`
+    ? `it used more than ${size(limits.memoryBytes)} of memory`
     : `it started more than ${limits.processes} processes`;
   return { is: "limit", which: isStarved ? "memory" : "processes", message };
 }

@@ -45,7 +45,7 @@ export interface Problem {
 
 /** Small enough that code which meets one does so at once, large enough for code that is right. */
 export const PROBLEM_LIMITS: ExecutionLimits = {
-  timeoutMs: 4_000,
+  timeoutMs: 10_000,
   memoryBytes: 96 * 1024 ** 2,
   processes: 32,
   diskBytes: 4 * 1024 ** 2,
