@@ -137,6 +137,20 @@ const USING_UP: readonly CodeAttack[] = [
     tells: "it wrote more than 8 MB",
   },
   {
+    name: "closes its folder, with another in place of its own file",
+    ...sh(() => "rm -f .pawl-program.sh; mkdir -p .pawl-program.sh/a; chmod 000 .pawl-program.sh .; exit 0"),
+    ends: ["ok"],
+  },
+  {
+    name: "is ended for the disk and calls that a success",
+    ...sh(
+      () =>
+        "trap 'exit 0' TERM; head -c 7000000 /dev/zero > /tmp/a; head -c 7000000 /dev/zero > /tmp/b; sleep 9 & wait",
+    ),
+    ends: ["limit"],
+    tells: "it wrote more than 8 MB",
+  },
+  {
     name: "makes very many files",
     ...py(() => 'import os\nfor n in range(3000):\n    open(f"f{n}", "w").close()'),
     ends: ["ok"],
