@@ -57,8 +57,12 @@ function removeClosed(path: string): void {
   }
 }
 
-/** For its owner; not what is behind a link. */
+/** For its owner. A link has every bit, so what is behind one stays as it is. */
 function open(folder: string): void {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true && (found.mode & OWNERS) !== OWNERS) chmodSync(folder, (found.mode & ALL) | OWNERS);
+  try {
+    const { mode } = lstatSync(folder);
+    if ((mode & OWNERS) !== OWNERS) chmodSync(folder, (mode & ALL) | OWNERS);
+  } catch {
+    // Gone, or somebody else's: whoever wants to write there is told.
+  }
 }
