@@ -2,13 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { tempDir } from "../../test/support/temp.ts";
 import { codePlace, emptyFolder, type CodePlace } from "../../test/support/code-place.ts";
 import { explainExecution, failureMessage, type Explained, type FailureKind } from "../loop/explain-execution.ts";
 import type { ExecutionLimits, Language } from "../ports/executor.ts";
 
 let place: CodePlace;
 beforeAll(async () => {
-  place = await codePlace();
+  place = await codePlace(tempDir("code"));
 });
 afterAll(() => place.close());
 beforeEach(() => emptyFolder(place.folder));

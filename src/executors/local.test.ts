@@ -8,9 +8,9 @@ import { tempDir } from "../../test/support/temp.ts";
 import { localExecutor } from "./local.ts";
 import { makePrinted } from "./local/printed.ts";
 
-executorContract("in the fence", { open: () => codePlace() });
+executorContract("in the fence", { open: () => codePlace(tempDir("code")) });
 executorContract("unfenced", {
-  open: () => codePlace({ kind: "none" }),
+  open: () => codePlace(tempDir("code"), { kind: "none" }),
   gaps: { processes: "the system counts all processes of a user" },
 });
 

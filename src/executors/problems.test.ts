@@ -2,6 +2,7 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { tempDir } from "../../test/support/temp.ts";
 import { codePlace, emptyFolder, type CodePlace } from "../../test/support/code-place.ts";
 import { readPng } from "../../test/support/png.ts";
 import { PROBLEMS } from "../../test/support/problems/all.ts";
@@ -32,7 +33,7 @@ const SHORT_MS = 1_500;
 
 let place: CodePlace;
 beforeAll(async () => {
-  place = await codePlace();
+  place = await codePlace(tempDir("code"));
 });
 afterAll(() => place.close());
 beforeEach(() => emptyFolder(place.folder));

@@ -103,6 +103,12 @@ describe("explainExecution", () => {
     expect(exception?.frames).toEqual([{ file: "run/script.py", line: 2, function: "<module>", text: "x[3]" }]);
   });
 
+  it("knows code that was given on standard input", () => {
+    const stderr = `Traceback (most recent call last):\n  File "<stdin>", line 2, in <module>\nIndexError: list index out of range\n`;
+    const { exception } = explainExecution(execution(stderr), python("x = [1]\nx[3]"));
+    expect(exception?.frames).toEqual([{ file: "solution.py", line: 2, function: "<module>", text: "x[3]" }]);
+  });
+
   it("takes the last of several tracebacks, with the chain that led to it", () => {
     const block = (type: string): string =>
       `Traceback (most recent call last):\n  File "/w/${PROGRAM_NAME}.py", line 1, in f\n    f()\n${type}: x\n`;

@@ -27,8 +27,10 @@ export function shortener(printed: string, { language }: Pick<Code, "language">)
     return inner.replaceAll(PROGRAM_NAME, SHOWN_NAME);
   };
   const file = (path: string): string => {
+    // Where code was given on standard input, as other sandboxes do.
+    if (path === "<stdin>" && language === "python") return `${SHOWN_NAME}.py`;
+    if (path === "[stdin]" && language === "javascript") return `${SHOWN_NAME}.js`;
     const inner = short(path.replace(/^file:\/\//, ""));
-    if (inner === "<stdin>" || inner === "<string>") return language === "python" ? inner : SHOWN_NAME;
     return inner.startsWith("/") ? inner.split("/").slice(-KEPT_SEGMENTS).join("/") : inner;
   };
   return Object.assign(short, { file });

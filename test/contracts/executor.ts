@@ -93,9 +93,9 @@ export function executorContract(name: string, { open, gaps = {} }: Subject): vo
     });
 
     it.skipIf(gaps.processes !== undefined)("holds a bounded fork bomb, and names it", async () => {
-      const { end } = await place.run("shell", "n=0; while [ $n -lt 200 ]; do sleep 2 & n=$((n+1)); done; exit 1", {
-        processes: 8,
-      });
+      const bomb =
+        "import os, time\nfor n in range(200):\n    if os.fork() == 0:\n        time.sleep(2)\n        os._exit(0)";
+      const { end } = await place.run("python", bomb, { processes: 8 });
       expect(end).toEqual({ is: "limit", which: "processes", message: "it started more than 8 processes" });
     });
 

@@ -8,7 +8,6 @@ import { USUAL_LIMITS } from "../../src/platform/fence/limits.ts";
 import type { Code, Execution, ExecutionLimits, Executor, Language } from "../../src/ports/executor.ts";
 import { laneLayout } from "../../src/workspace/layout.ts";
 import type { FenceSpec } from "../../src/spec.ts";
-import { tempDir } from "./temp.ts";
 
 const MB = 1024 ** 2;
 const CODE_LIMITS: ExecutionLimits = {
@@ -38,13 +37,13 @@ export function emptyFolder(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-export async function codePlace(given: Partial<FenceSpec> = {}, env: Record<string, string> = {}): Promise<CodePlace> {
-  const root = tempDir("code");
+/** `root` exists and is empty. Rejects where there is no fence. */
+export async function codePlace(root: string, given: Partial<FenceSpec> = {}): Promise<CodePlace> {
   const [folder, state] = [join(root, "work"), join(root, "state")];
   for (const path of [folder, state]) mkdirSync(path);
   const run = `r-code-${process.pid}-${(places += 1)}`;
   const homes = join(state, "runs", run);
-  const environment = allowedEnvironment({ ...process.env, ...env }, { run, home: join(homes, "check") });
+  const environment = allowedEnvironment(process.env, { run, home: join(homes, "check") });
   mkdirSync(join(homes, "check"), { recursive: true });
   const limits = { ...USUAL_LIMITS, diskBytes: 1024 * MB, outputBytes: 64 * MB };
   const fence = await openRunFence({

@@ -1,5 +1,4 @@
 /** What a problem of the set is: a question with files, code that errs first, code that is right, the right answer. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Code, ExecutionLimits } from "../../../src/ports/executor.ts";
 
@@ -46,7 +45,7 @@ export interface Problem {
 
 /** Small enough that code which meets one does so at once, large enough for code that is right. */
 export const PROBLEM_LIMITS: ExecutionLimits = {
-  timeoutMs: 4_000,
+  timeoutMs: 10_000,
   memoryBytes: 96 * 1024 ** 2,
   processes: 32,
   diskBytes: 4 * 1024 ** 2,
@@ -55,7 +54,6 @@ export const PROBLEM_LIMITS: ExecutionLimits = {
 
 const DATA = join(import.meta.dirname, "data");
 export const problemFile = (name: string): string => join(DATA, name);
-export const problemText = (name: string): string => readFileSync(problemFile(name), "utf8");
 
 const dedented = (text: string): string => `${text.trim()}\n`;
 
