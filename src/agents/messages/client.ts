@@ -27,7 +27,7 @@ const notInstalled = (cause?: unknown): UsageError =>
     cause,
   });
 
-export async function loadSdk(): Promise<Sdk> {
+async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@anthropic-ai/sdk");
   } catch (cause) {
@@ -83,7 +83,7 @@ export async function connect(user: Environment): Promise<Connection> {
     timeout: NO_TIMEOUT_MS,
     logLevel: "off",
     defaultHeaders: ownHeaders(user),
-    fetch: (url, init) => fetchBy(upstream, String(url), init ?? {}),
+    fetch: (url, init) => fetchBy(upstream, url instanceof Request ? url.url : String(url), init ?? {}),
   });
   return { sdk, client, close: () => upstream.close() };
 }

@@ -106,6 +106,8 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
       running = undefined;
+      // What a tool left running would change files that no turn owns.
+      await hands.end();
     }
   }
 
