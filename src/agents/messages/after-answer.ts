@@ -28,17 +28,13 @@ interface About {
 }
 
 export async function afterAnswer(answer: Answer, about: About): Promise<Next> {
-  const { playing } = about;
   const isRefusal = answer.stop === "refusal";
   note(answer, { ...about, isRefusal });
   await tellExecutions(answer, about);
   if (isRefusal) return fallBack("the model refused", about) ? "on" : refused(answer);
   if (callsIn(answer.blocks).length > 0) return await afterCalls(answer, about);
   if (answer.stop === "model_context_window_exceeded") return WINDOW_FULL;
-  if (answer.stop === "pause_turn") {
-    if (playing.says.waiting()) tellModel(playing.says.take(), playing);
-    return "on";
-  }
+  if (answer.stop === "pause_turn") return "on";
   return afterText(answer, about);
 }
 

@@ -9,7 +9,7 @@ import { afterAnswer } from "./after-answer.ts";
 import { afterRefusal } from "./after-refusal.ts";
 import { ask, type Asked } from "./ask.ts";
 import { piecesOf, type Said } from "./blocks.ts";
-import { withPrompt } from "./conversation.ts";
+import { sendable, withPrompt } from "./conversation.ts";
 import { newCourse, uploadsFor, type Course, type Next, type Played, type Playing } from "./course.ts";
 import { paramsOf } from "./params.ts";
 
@@ -62,6 +62,7 @@ function request(playing: Playing, about: { course: Course; container: string | 
 }
 
 function currentSaid({ said, sandbox }: Playing): readonly Said[] {
-  if (sandbox === undefined) return said;
-  return said.map((one) => ({ ...one, content: one.content.map((block) => sandbox.current(block)) }));
+  const whole = sendable(said);
+  if (sandbox === undefined) return whole;
+  return whole.map((one) => ({ ...one, content: one.content.map((block) => sandbox.current(block)) }));
 }

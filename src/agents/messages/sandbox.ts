@@ -102,7 +102,8 @@ export function openSandbox({ home, files, connection: { client, sdk } }: Opened
     current(block) {
       if (block.type !== "container_upload") return block;
       let id = String(block["file_id"]);
-      for (let next = kept.renamed[id]; next !== undefined; next = kept.renamed[id]) id = next;
+      // Tools could write a circle into it.
+      for (const _ of Object.keys(kept.renamed)) id = kept.renamed[id] ?? id;
       return { ...block, file_id: id };
     },
     async download(fileId, signal) {

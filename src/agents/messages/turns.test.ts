@@ -156,8 +156,7 @@ describe("the tools", () => {
   it("are only those that were asked for", async () => {
     const { open, sent } = await messagesWorld({ script: [{ text: "ok" }], options: { tools: ["Read", "List"] } });
     await play(await open(), "look");
-    const names = (sent()[0]?.["tools"] as { name: string }[]).map(({ name }) => name);
-    expect(names).toEqual(["Read", "List", "done"]);
+    expect(sent()).toMatchObject([{ tools: [{ name: "Read" }, { name: "List" }, { name: "done" }] }]);
   });
 });
 
@@ -228,8 +227,9 @@ describe("the cache", () => {
     await turn(`${LONG}second`, [20, 40, 60, LONG.length]);
     const [, second] = standin.requests.map(({ billing }) => billing);
     expect(second?.cacheReadTokens).toBeGreaterThan(LONG.length / 5);
-    const texts = (sent()[1]?.["messages"] as { content: { text: string }[] }[])[0]?.content.map(({ text }) => text);
-    expect(texts?.join("")).toBe(`${LONG}second`);
+    const [, body] = sent() as { messages: { content: { text: string }[] }[] }[];
+    const texts = body?.messages[0]?.content.map(({ text }) => text) ?? [];
+    expect(texts.join("")).toBe(`${LONG}second`);
     expect(texts).toHaveLength(5);
   });
 });
