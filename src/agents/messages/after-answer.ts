@@ -55,12 +55,14 @@ function note(answer: Answer, { playing, course, isRefusal }: About & { isRefusa
 }
 
 async function tellExecutions(answer: Answer, { playing, course }: About): Promise<void> {
-  const { sandbox, tell } = playing;
+  const { sandbox, tell, turn, transcript } = playing;
   if (sandbox === undefined) return;
   const { container } = answer;
   if (container !== undefined) sandbox.used(container);
   for (const ran of course.executions.take(answer)) {
-    tell({ type: "execution", ...(await producedBy(ran, { ...playing, sandbox, container })) });
+    const execution = await producedBy(ran, { ...playing, sandbox, container });
+    transcript.write({ is: "ran", turn, execution });
+    tell({ type: "execution", ...execution });
     if (ran.gone) sandbox.lost();
   }
 }

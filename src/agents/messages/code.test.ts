@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,8 @@ describe("code in the provider's sandbox", () => {
       script: { rules: [{ when: { promptIncludes: "again" }, steps: [python("print(2 + 2)")] }], steps: [python(SUM)] },
       options: { executor: "claude", files: [given()] },
     });
-    const first = await play(await world.open(), "sum it up");
+    const [asked, uuid] = [world.request(), randomUUID()];
+    const first = await play(await world.open(asked), "sum it up", { uuid });
     expect(first.end).toMatchObject({ outcome: { is: "done" }, finalText: "Ran it.", usage: { toolCalls: 2 } });
     const [ran] = executions(first.events);
     expect(ran).toMatchObject({
@@ -50,6 +51,8 @@ describe("code in the provider's sandbox", () => {
       container: { id: expect.stringMatching(/^container_/) as string },
     });
     expect(ran?.container?.expiresAt).toBeGreaterThan(Date.now());
+    const { type: _, ...execution } = ran as NonNullable<typeof ran>;
+    expect(await world.agent.inspect(asked, { uuid })).toMatchObject({ is: "ended", executions: [execution] });
     const second = await play(await world.open(), "again");
     expect(executions(second.events)).toMatchObject([
       { container: { id: ran?.container?.id }, execution: { stdout: { text: "4\n" } } },

@@ -24,6 +24,7 @@ export function conversationOf(entries: readonly Entry[]): Said[] {
         break;
       case "request":
       case "broken":
+      case "ran":
       case "end":
     }
   }

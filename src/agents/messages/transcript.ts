@@ -6,6 +6,7 @@ import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readFileSync,
 import { join } from "node:path";
 import { makePrivateDir } from "../../platform/files.ts";
 import type { TurnEnd } from "../../ports.ts";
+import type { OwnExecution } from "../../ports/executor.ts";
 import type { ApiUsage } from "../claude/meter.ts";
 import { openPlain } from "../plain-file.ts";
 import type { Block, Said } from "./blocks.ts";
@@ -21,6 +22,8 @@ export type Entry =
   | { is: "broken"; turn: string; id: string; model: string; usage: ApiUsage }
   /** Results of tools, and what people said meanwhile. */
   | { is: "user"; turn: string; content: Block[] }
+  /** Code that the model ran, with what of it is in the workspace. */
+  | { is: "ran"; turn: string; execution: OwnExecution }
   | { is: "end"; turn: string; end: TurnEnd };
 
 export interface Answered {
@@ -110,6 +113,8 @@ function isEntry(entry: unknown): entry is Entry {
       return areBlocks(entry["content"]) && isObject(entry["usage"]);
     case "broken":
       return isObject(entry["usage"]);
+    case "ran":
+      return isObject(entry["execution"]);
     case "end":
       return isObject(entry["end"]) && isObject(entry["end"]["outcome"]);
     case "request":
