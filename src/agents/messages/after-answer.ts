@@ -5,7 +5,7 @@ import { failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { readAnswer } from "./answer.ts";
 import { callsIn, fieldText, lastText, textBlock } from "./blocks.ts";
-import { fallBack, tellModel, type Course, type Next, type Playing } from "./course.ts";
+import { fallBack, isRebuilt, tellModel, type Course, type Next, type Playing } from "./course.ts";
 import { producedBy } from "./produced.ts";
 import type { Answer } from "./stream.ts";
 import { useTools } from "./use-tools.ts";
@@ -30,10 +30,11 @@ interface About {
 export async function afterAnswer(answer: Answer, about: About): Promise<Next> {
   const isRefusal = answer.stop === "refusal";
   note(answer, { ...about, isRefusal });
-  await tellExecutions(answer, about);
+  const isGone = await tellExecutions(answer, about);
   if (isRefusal) return fallBack("the model refused", about) ? "on" : refused(answer);
   if (callsIn(answer.blocks).length > 0) return await afterCalls(answer, about);
   if (answer.stop === "model_context_window_exceeded") return WINDOW_FULL;
+  if (isGone && (await isRebuilt(about))) return "on";
   if (answer.stop === "pause_turn") return "on";
   return afterText(answer, about);
 }
@@ -54,17 +55,21 @@ function note(answer: Answer, { playing, course, isRefusal }: About & { isRefusa
   said.push({ role: "assistant", content, id });
 }
 
-async function tellExecutions(answer: Answer, { playing, course }: About): Promise<void> {
+/** True: the code was told that its container is gone. */
+async function tellExecutions(answer: Answer, { playing, course }: About): Promise<boolean> {
   const { sandbox, tell, turn, transcript } = playing;
-  if (sandbox === undefined) return;
+  if (sandbox === undefined) return false;
   const { container } = answer;
+  let isGone = false;
   if (container !== undefined) sandbox.used(container);
   for (const ran of course.executions.take(answer)) {
     const execution = await producedBy(ran, { ...playing, sandbox, container });
     transcript.write({ is: "ran", turn, execution });
     tell({ type: "execution", ...execution });
     if (ran.gone) sandbox.lost();
+    isGone = ran.gone;
   }
+  return isGone;
 }
 
 async function afterCalls({ blocks }: Answer, { playing, course }: About): Promise<Next> {

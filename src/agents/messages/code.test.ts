@@ -171,14 +171,16 @@ describe("a container that is over", () => {
     expect(uploadsIn(world.sent().at(-1))).toBe(1);
   });
 
-  it("is left behind when the code itself is told so", async () => {
+  it("is left behind when the code itself is told so, and the model goes on in another", async () => {
     const gone = python("x", { result: { error: "container_expired" } });
-    const world = await messagesWorld({ script: [gone], options: { executor: "claude" } });
-    const { events } = await play(await world.open(), "run");
-    expect(executions(events)).toMatchObject([
-      { execution: { end: { is: "unavailable", reason: "the container has expired" } } },
+    const anew = { when: { lastUserIncludes: "container is a new one" }, steps: [add] };
+    const world = await messagesWorld({ script: { rules: [anew], steps: [gone] }, options: files() });
+    const { end, events } = await play(await world.open(), "run");
+    expect(end).toMatchObject({ outcome: { is: "done" }, usage: { requests: 2 } });
+    expect(executions(events).map(({ execution }) => execution)).toMatchObject([
+      { end: { is: "unavailable", reason: "the container has expired" } },
+      { end: { is: "exit", code: 0 }, stdout: { text: "6\n" } },
     ]);
-    await play(await world.open(), "run on");
     expect(containers(world)).toEqual([undefined, undefined]);
   });
 

@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../events.ts";
 import type { OpenRequest, TurnEnd } from "../../ports.ts";
 import type { Asking } from "./ask.ts";
-import type { Block, Said } from "./blocks.ts";
+import { textBlock, type Block, type Said } from "./blocks.ts";
 import { executionReader, type ExecutionReader } from "./executions.ts";
 import type { MessagesOptions } from "./options.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -60,6 +60,19 @@ export function tellModel(content: Block[], { turn, transcript, said }: Playing)
 /** Blocks for a container that is yet to be made; none while there is one. */
 export async function uploadsFor({ sandbox, signal }: Playing): Promise<Block[]> {
   return sandbox === undefined || sandbox.container() !== undefined ? [] : await sandbox.uploads(signal);
+}
+
+const NEW_CONTAINER = "The container is a new one: the files are there again, everything else in it is gone.";
+
+/** Once a turn, the model goes on in another container. True: it is told. */
+export async function isRebuilt({ playing, course }: { playing: Playing; course: Course }): Promise<boolean> {
+  const { sandbox, tell } = playing;
+  if (sandbox === undefined || course.rebuilt) return false;
+  course.rebuilt = true;
+  sandbox.lost();
+  tell({ type: "notice", text: "the container is gone; a new one is made" });
+  tellModel([textBlock(NEW_CONTAINER), ...(await uploadsFor(playing))], playing);
+  return true;
 }
 
 /** Another model may do what this one cannot now, or does not want to. True: it is asked from here on. */
