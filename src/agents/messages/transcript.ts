@@ -2,9 +2,18 @@
  * The sessions of the agent: one file of JSON lines each, every entry on disk before what it tells of has an effect. What
  * became of a turn is read from here, and a conversation is gone on with from here.
  */
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { makePrivateDir } from "../../platform/files.ts";
+import { makePrivateDir, syncDir } from "../../platform/files.ts";
 import type { TurnEnd } from "../../ports.ts";
 import type { OwnExecution } from "../../ports/executor.ts";
 import type { ApiUsage } from "../claude/meter.ts";
@@ -47,22 +56,32 @@ const MODE = 0o600;
 /** A longer one is nothing that a conversation makes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export const messagesFolder = (home: string): string => join(home, "messages");
+const messagesFolder = (home: string): string => join(home, "messages");
+
+/** For what is to be written. Throws where a tool has put a link in its place: that leads to somebody else's folder. */
+export function ownFolder(home: string): string {
+  const folder = messagesFolder(home);
+  makePrivateDir(folder);
+  if (lstatSync(folder).isDirectory()) return folder;
+  throw new Error(`${folder} is no folder any more`);
+}
+export const sandboxFile = (home: string): string => join(messagesFolder(home), "sandbox.json");
 export const transcriptFile = (home: string, ref: string): string =>
   join(messagesFolder(home), `${encodeURIComponent(ref)}.jsonl`);
 
 /** Tools can write there: a link leads to somebody else's file. */
 export function openTranscript(home: string, ref: string): Transcript {
-  makePrivateDir(messagesFolder(home));
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   // After a torn line of a process that was killed.
   let before = "\n";
   return {
     write(entry) {
+      const folder = ownFolder(home);
       const file = openSync(transcriptFile(home, ref), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, MODE);
       try {
-        writeSync(file, `${before}${JSON.stringify(entry)}\n`);
+        writeFileSync(file, `${before}${JSON.stringify(entry)}\n`);
         fdatasyncSync(file);
+        if (before !== "") syncDir(folder);
         before = "";
       } finally {
         closeSync(file);

@@ -1,9 +1,10 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
 import { messagesWorld } from "../../../test/support/messages.ts";
+import { tempDir } from "../../../test/support/temp.ts";
 import type { AgentEvent } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 import { checkMessages } from "./check.ts";
@@ -202,6 +203,19 @@ describe("the transcript", () => {
     expect(next.end).toMatchObject({ outcome: { is: "done" } });
     appendFileSync(file, "not JSON\n");
     expect(await agent.inspect(asked, { uuid })).toMatchObject({ is: "cut" });
+  });
+});
+
+describe("what a tool can write", () => {
+  it("leads nothing of pawl's elsewhere: a link in place of the record ends the turn", async () => {
+    const elsewhere = tempDir("elsewhere");
+    const { open, home } = await messagesWorld({
+      script: [bash(`mv ../home/messages ../kept && ln -s ${elsewhere} ../home/messages`), { text: "done" }],
+    });
+    const { end } = await play(await open(), "link it");
+    expect(end.outcome).toMatchObject({ is: "cut", reason: expect.stringContaining("no folder any more") as string });
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(lstatSync(join(home, "messages")).isSymbolicLink()).toBe(true);
   });
 });
 
