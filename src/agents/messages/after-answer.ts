@@ -5,7 +5,7 @@ import { failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { readAnswer } from "./answer.ts";
 import { callsIn, fieldText, lastText, textBlock } from "./blocks.ts";
-import { fallBack, isRebuilt, tellModel, type Course, type Next, type Playing } from "./course.ts";
+import { fallBack, isRebuilt, OVER, tellModel, type Course, type Next, type Playing } from "./course.ts";
 import { producedBy } from "./produced.ts";
 import type { Answer } from "./stream.ts";
 import { useTools } from "./use-tools.ts";
@@ -15,7 +15,6 @@ const MAX_MISFITS = 2;
 /** So often in a turn an answer that was too long is gone on with. */
 const MAX_TOO_LONG = 1;
 const GO_ON = "Continue from where you left off.";
-const OVER: TurnOutcome = { is: "cut", reason: "the turn was ended" };
 const WINDOW_FULL: TurnOutcome = {
   is: "failed",
   kind: "context",

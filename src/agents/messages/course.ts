@@ -26,6 +26,9 @@ export type Played = Pick<TurnEnd, "outcome" | "finalText" | "call" | "messageId
 /** What comes next: another request, or the end. */
 export type Next = "on" | TurnOutcome;
 
+/** Of a turn that was told to end; why stands elsewhere. */
+export const OVER: TurnOutcome = { is: "cut", reason: "the turn was ended" };
+
 export interface Course {
   end: Omit<Played, "outcome">;
   /** The other model has taken over. */

@@ -10,7 +10,7 @@ import { afterRefusal } from "./after-refusal.ts";
 import { ask, type Asked } from "./ask.ts";
 import { piecesOf, type Said } from "./blocks.ts";
 import { sendable, withPrompt } from "./conversation.ts";
-import { newCourse, uploadsFor, type Course, type Next, type Played, type Playing } from "./course.ts";
+import { newCourse, OVER, uploadsFor, type Course, type Next, type Played, type Playing } from "./course.ts";
 import { paramsOf } from "./params.ts";
 
 /** Never rejects for what the model, the API or a tool does. */
@@ -18,6 +18,7 @@ export async function play(asked: TurnRequest, playing: Playing): Promise<Played
   const course = newCourse();
   const limit = playing.options.maxTurns ?? Infinity;
   try {
+    if (playing.signal.aborted) return { ...course.end, outcome: OVER };
     await begin(asked, playing);
     for (let requests = 0; requests < limit; requests += 1) {
       const next = await round(playing, course);

@@ -38,7 +38,7 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
   const waiting = waitingForPeople();
   const hands = openHands(request);
   const closing = new AbortController();
-  let model = request.model ?? user["ANTHROPIC_MODEL"] ?? DEFAULT_MODEL;
+  let model = request.model ?? (user["ANTHROPIC_MODEL"] || DEFAULT_MODEL);
   let opening: Promise<Live> | undefined;
   let running: Says | undefined;
   let notice: string | undefined;
@@ -113,6 +113,14 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
 
   return {
     turn,
+    /** Loads the SDK, which takes longest. */
+    warm() {
+      opening ??= open();
+      return opening.then(
+        () => undefined,
+        () => undefined,
+      );
+    },
     say: (directive, text) => Promise.resolve(running?.add(directive, text) === true ? "now" : "next-turn"),
     setModel(wanted) {
       model = wanted;

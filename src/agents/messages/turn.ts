@@ -51,6 +51,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent> {
     time.seen();
     inbox.put({ is: "told", event });
   };
+  if (signal.aborted) stop(interrupted(signal));
   const playing = watched.play({ tell, seen: () => time.seen(), signal: over.signal }).finally(() => inbox.over(""));
   try {
     for (;;) {
