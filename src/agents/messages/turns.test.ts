@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync, write
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { play } from "../../../test/contracts/agent-play.ts";
+import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { messagesWorld } from "../../../test/support/messages.ts";
 import { tempDir } from "../../../test/support/temp.ts";
 import type { AgentEvent } from "../../ports.ts";
@@ -206,6 +206,38 @@ describe("the transcript", () => {
   });
 });
 
+describe("a driver that dies anywhere", () => {
+  it("leaves a conversation that the API takes, and a cost that only grows", async () => {
+    const paused: Step = {
+      text: "Computing.",
+      execute: [{ language: "shell", code: "true" }],
+      stopReason: "pause_turn",
+    };
+    const calls: Step = { text: "Looking.", tools: ["a", "b"].map((path) => ({ name: "List", input: { path } })) };
+    const steps = [calls, paused, { text: "Too long", stopReason: "max_tokens" }, { text: "Done." }];
+    const script = { rules: [{ when: { promptIncludes: "go on after" }, steps: [{ text: "ok" }] }], steps };
+    const world = await messagesWorld({ script, options: { executor: "claude" } });
+    const [asked, uuid] = [world.request(), randomUUID()];
+    const { end } = await play(await world.open(asked), "go", { uuid });
+    expect(end).toMatchObject({ outcome: { is: "done" }, usage: { requests: 4 } });
+    const file = transcriptFile(world.home, asked.session.ref);
+    const whole = readFileSync(file, "utf8");
+    const lines = whole.split("\n").filter((line) => line !== "");
+    const tokens: number[] = [];
+    for (const at of lines.keys()) {
+      const torn = lines[at]?.slice(0, 20) ?? "";
+      writeFileSync(file, `${lines.slice(0, at).join("\n")}\n${torn}`);
+      const found = await world.agent.inspect(asked, { uuid });
+      tokens.push(found.is === "unknown" ? 0 : (found.is === "cut" ? found : found.end).usage.outputTokens);
+      const session = await world.open({ session: { ...asked.session, mode: "continue" } });
+      const next = await play(session, `go on after ${at}`, { limits: LIMITS });
+      expect([at, next.end.outcome]).toEqual([at, { is: "done" }]);
+    }
+    expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
+    expect(tokens.at(-1)).toBe(end.usage.outputTokens);
+  });
+});
+
 describe("what a tool can write", () => {
   it("leads nothing of pawl's elsewhere: a link in place of the record ends the turn", async () => {
     const elsewhere = tempDir("elsewhere");
@@ -247,8 +279,6 @@ describe("the cache", () => {
     expect(texts).toHaveLength(5);
   });
 });
-
-const LIMITS = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 5_000 };
 
 describe("a long conversation", () => {
   it("may be shortened by the provider, where that is wanted", async () => {
