@@ -22,6 +22,7 @@ export { makeRedact } from "./journal/redact.ts";
 export { openWorkspace } from "./workspace/open.ts";
 export { commandCheck } from "./checks/command.ts";
 export { claude } from "./agents/claude.ts";
+export { messages } from "./agents/messages.ts";
 export { scripted, type ScriptedAnswer, type ScriptedFunction, type ScriptedStep } from "./agents/scripted.ts";
 export { startStandin, type Standin, type StandinOptions } from "./standin/server.ts";
 export { loadScript, type Script, type Step } from "./standin/script.ts";

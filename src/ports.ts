@@ -159,8 +159,8 @@ export type Found =
   /** The prompt never reached the model. */
   | { is: "unknown" }
   /** It was under way; usage as far as the transcript tells. */
-  | { is: "cut"; usage: Usage; tools: [string, number][]; messageId: string | null }
-  | { is: "ended"; end: TurnEnd; tools: [string, number][] };
+  | { is: "cut"; usage: Usage; tools: [string, number][]; messageId: string | null; executions?: OwnExecution[] }
+  | { is: "ended"; end: TurnEnd; tools: [string, number][]; executions?: OwnExecution[] };
 
 /** Takes turns. Never throws for the agent's, the model's or a tool's failure: the turn ends with an outcome. */
 export interface Agent {

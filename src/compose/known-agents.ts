@@ -86,7 +86,7 @@ const OWN: Record<(typeof AGENT_NAMES)[number], Omit<KnownAgent, "name">> = {
     wants: "`ANTHROPIC_API_KEY`",
     here: {
       program: () => sdkFile(),
-      version: () => sdkVersion(),
+      version: () => `SDK ${sdkVersion() ?? "of an unknown version"}`,
       login: (env) => messagesLogin(env)?.describe,
     },
   },

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FactOf, NewFact, Usage } from "../events.ts";
 import type { AgentEvent, Ports, TurnEnd } from "../ports.ts";
+import type { OwnExecution } from "../ports/executor.ts";
 import type { Action, PromptContext, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf, rejectionOf } from "./claim.ts";
@@ -13,6 +14,7 @@ import { requested } from "./perform-people.ts";
 import { agentOf, dropSession, seatOfTurn, sessionFor } from "./perform-session.ts";
 import { executed, proposed } from "./perform-solve.ts";
 import { rosterOf } from "./seats.ts";
+import { solveOf } from "./solve-state.ts";
 import { laneOf, MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
@@ -161,11 +163,22 @@ async function stream(it: Streamed): Promise<void> {
 
 /** Code that the model ran by its provider, in the same words as what pawl runs. */
 async function ranItself(
-  { hands, lane, turn }: Streamed,
-  own: Extract<AgentEvent, { type: "execution" }>,
+  { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,
+  own: OwnExecution,
 ): Promise<NewFact[]> {
   const { solve } = hands.run.state.spec;
   return solve === undefined ? [] : await executed(hands, { lane, turn, by: solve.executor, own });
+}
+
+/** What its driver did not live to write down. */
+async function ranUnseen(
+  target: Pick<Streamed, "hands" | "lane" | "turn">,
+  executions: readonly OwnExecution[] = [],
+): Promise<NewFact[]> {
+  const known = solveOf(target.hands.run.state).attempts.findLast(({ turn }) => turn === target.turn);
+  const facts: NewFact[] = [];
+  for (const own of executions.slice(known?.executions ?? 0)) facts.push(...(await ranItself(target, own)));
+  return facts;
 }
 
 /** Those that take turns now, this one with them: they share what is left. */
@@ -337,11 +350,13 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
     case "cut":
       return await run.append([
         ...receipts(start, found.usage, run.state),
+        ...(await ranUnseen(target, found.executions)),
         turnEnd(target, found.tools, cut("the driver died during the turn", found.usage, found.messageId), about),
       ]);
     case "ended":
       return await run.append([
         ...receipts(start, found.end.usage, run.state),
+        ...(await ranUnseen(target, found.executions)),
         turnEnd(target, found.tools, priced(found.end, { ports: hands.ports, live }), about),
         ...(await proposed(hands, { lane, turn: start.turn, end: found.end })),
       ]);

@@ -91,6 +91,18 @@ function demandPairs(messages: readonly Json[]): void {
   }
 }
 
+/** One that waits for its result is sent back as it is, with nothing of the user behind it. */
+function demandServerResults(messages: readonly Json[]): void {
+  for (const [at, message] of messages.entries()) {
+    if (message["role"] !== "assistant" || messages[at + 1]?.["role"] !== "user") continue;
+    const blocks = blocksOf(message["content"]);
+    const answered = new Set(blocks.map((block) => block["tool_use_id"]));
+    const open = blocks.find((block) => block["type"] === "server_tool_use" && !answered.has(block["id"]));
+    if (open !== undefined)
+      throw new BadRequest(`messages.${at}: \`server_tool_use\` without its result: ${textOf(open["id"])}.`);
+  }
+}
+
 function parse(body: Json): Parsed {
   const model = textOf(body["model"]);
   if (model === "") throw new BadRequest("model: Field required");
@@ -98,6 +110,7 @@ function parse(body: Json): Parsed {
   if (messages.length === 0) throw new BadRequest("messages: at least one message is required");
   if (messages[0]?.["role"] !== "user") throw new BadRequest('messages: first message must use the "user" role');
   demandPairs(messages.filter((message) => roleOf(message) !== "system"));
+  demandServerResults(messages);
   const blocks = billableBlocks(body);
   const breakpoints = blocks.filter((block) => block.breakpoint !== undefined).length;
   if (breakpoints > MAX_BREAKPOINTS)

@@ -17,9 +17,9 @@ export interface Asking {
   transcript: Transcript;
   meter: Meter;
   says: Says;
-  tell(event: AgentEvent): void;
+  tell: (event: AgentEvent) => void;
   /** The model has shown a sign of life. */
-  seen(): void;
+  seen: () => void;
   signal: AbortSignal;
 }
 
@@ -28,7 +28,7 @@ export type Asked = { is: "answer"; answer: Answer } | { is: "refused"; refusal:
 const BROKEN: Refusal = { kind: "connection", status: null, text: "the answer broke off before its end" };
 
 export async function ask({ body, betas }: Params, asking: Asking): Promise<Asked> {
-  const { turn, connection, transcript, meter, tell, signal } = asking;
+  const { turn, connection, transcript, meter, tell } = asking;
   const model = String(body["model"]);
   const reader = answerReader();
   const { answer } = reader;

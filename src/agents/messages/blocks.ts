@@ -14,8 +14,10 @@ export interface Said {
 
 export const textBlock = (text: string): Block => ({ type: "text", text });
 
-export const fieldText = (block: Block, field: string): string =>
-  typeof block[field] === "string" ? (block[field] as string) : "";
+export function fieldText(block: Block, field: string): string {
+  const value = block[field];
+  return typeof value === "string" ? value : "";
+}
 
 /** What the user sees of an answer at its end: the texts after everything else in it. */
 export function lastText(content: readonly Block[]): string {

@@ -27,7 +27,7 @@ const notInstalled = (cause?: unknown): UsageError =>
     cause,
   });
 
-export async function loadSdk(): Promise<Sdk> {
+async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@anthropic-ai/sdk");
   } catch (cause) {
@@ -49,14 +49,22 @@ export function sdkVersion(): string | undefined {
   const file = sdkFile();
   if (file === undefined) return undefined;
   const { version } = JSON.parse(readFileSync(join(dirname(file), "package.json"), "utf8")) as { version?: unknown };
-  return typeof version === "string" ? `SDK ${version}` : undefined;
+  return typeof version === "string" ? version : undefined;
 }
+
+/** Before it, files and answers in a form were a beta with other names. */
+const FIRST_MAJOR = 1;
 
 const NO_KEY = "the messages agent has no key: ANTHROPIC_API_KEY is not set";
 
 /** Throws UsageError where no request could be made. Loads nothing, sends nothing. */
 export function messagesAvailable(user: Environment): void {
   if (sdkFile() === undefined) throw notInstalled();
+  const version = sdkVersion() ?? "";
+  if (Number.parseInt(version, 10) < FIRST_MAJOR)
+    throw new UsageError(`the messages agent needs ${PACKAGE} ${FIRST_MAJOR} or later; here is ${version}`, {
+      hint: `npm install ${PACKAGE}@latest`,
+    });
   if (messagesLogin(user) === undefined) throw new UsageError(NO_KEY, { hint: "export ANTHROPIC_API_KEY=…" });
   const url = baseUrl(user);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
@@ -83,7 +91,7 @@ export async function connect(user: Environment): Promise<Connection> {
     timeout: NO_TIMEOUT_MS,
     logLevel: "off",
     defaultHeaders: ownHeaders(user),
-    fetch: (url, init) => fetchBy(upstream, String(url), init ?? {}),
+    fetch: (url, init) => fetchBy(upstream, url instanceof Request ? url.url : String(url), init ?? {}),
   });
   return { sdk, client, close: () => upstream.close() };
 }

@@ -24,6 +24,7 @@ export function conversationOf(entries: readonly Entry[]): Said[] {
         break;
       case "request":
       case "broken":
+      case "ran":
       case "end":
     }
   }
@@ -42,17 +43,24 @@ export function conversationUpTo(entries: readonly Entry[], id: string): Said[] 
   return at < 0 ? undefined : said.slice(0, at + 1);
 }
 
-/** Before new words of the user: no call without a result, neither of ours nor of the provider's. */
+/** Before new words of the user: no call without a result. */
 function closed(said: readonly Said[]): Said[] {
   const last = said.at(-1);
-  if (last?.role !== "assistant") return [...said];
-  const calls = callsIn(last.content);
-  if (calls.length > 0) return [...said, { role: "user", content: calls.map((call) => resultBlock(call, LOST)) }];
-  const answered = new Set(last.content.map((block) => fieldText(block, "tool_use_id")));
-  const content = last.content.filter(
-    (block) => block.type !== "server_tool_use" || answered.has(fieldText(block, "id")),
-  );
-  return content.length === 0 ? said.slice(0, -1) : [...said.slice(0, -1), { ...last, content }];
+  const calls = last?.role === "assistant" ? callsIn(last.content) : [];
+  if (calls.length === 0) return [...said];
+  return [...said, { role: "user", content: calls.map((call) => resultBlock(call, LOST)) }];
+}
+
+/** As the API takes it: a call of the provider's own may wait for its result only where the turn is gone on with. */
+export function sendable(said: readonly Said[]): Said[] {
+  return said.flatMap((message, at) => {
+    if (message.role !== "assistant" || said[at + 1]?.role !== "user") return [message];
+    const answered = new Set(message.content.map((block) => fieldText(block, "tool_use_id")));
+    const content = message.content.filter(
+      (block) => block.type !== "server_tool_use" || answered.has(fieldText(block, "id")),
+    );
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
 }
 
 export const resultBlock = (call: Block, text: string, ok = false): Block => ({

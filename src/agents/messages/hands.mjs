@@ -96,7 +96,7 @@ function walked(folder) {
       if (entry.isFile()) found.push(join(at, entry.name));
     }
   }
-  return found.toSorted();
+  return found.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** `*` within a name, `**` over folders; without a slash it is about the name alone. */
@@ -181,7 +181,8 @@ function bash(input) {
       child.stderr?.destroy();
       resolve({ ok, output: [output.whole().trimEnd(), words].filter((part) => part !== "").join("\n") });
     };
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", output.add);
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (data) => output.add(data));
     child.on("error", (error) => done(false, error.message));
     child.on("exit", (code, signal) => {
       // What it left in the background would go on after the turn.

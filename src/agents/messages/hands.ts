@@ -35,6 +35,7 @@ interface Living {
 
 export function hands({ workspace, environment, confine }: OpenRequest): Hands {
   let living: Living | undefined;
+  let ending: Promise<unknown> = Promise.resolve();
   let calls = 0;
   const met: string[] = [];
 
@@ -57,15 +58,17 @@ export function hands({ workspace, environment, confine }: OpenRequest): Hands {
       const words = process.lastWords();
       const output = `the process of the tools ended (${why})${words === "" ? "" : `: ${words}`}`;
       for (const settle of waiting.values()) settle({ ok: false, output });
-      void process.end();
+      ending = Promise.all([ending, process.end()]);
     });
     return started;
   }
 
+  /** Whoever asks for the end waits for it, whoever asked first. */
   async function end(): Promise<void> {
     const ended = living;
     living = undefined;
-    await ended?.process.end();
+    ending = Promise.all([ending, ended?.process.end()]);
+    await ending;
   }
 
   return {

@@ -24,18 +24,19 @@ function foundIn(entries: readonly Entry[], request: OpenRequest): Found {
   const spent = spentIn(entries);
   // One that may be out, or was refused, has no usage.
   while (spent.usage().requests < requests) spent.bareRequest();
-  const tools = spent.tools();
+  const ran = entries.flatMap((entry) => (entry.is === "ran" ? [entry.execution] : []));
+  const known = { tools: spent.tools(), ...(ran.length === 0 ? {} : { executions: ran }) };
   const ended = entries.findLast((entry) => entry.is === "end");
-  if (ended?.end.outcome.is === "done") return { is: "ended", end: ended.end, tools };
+  if (ended?.end.outcome.is === "done") return { is: "ended", end: ended.end, ...known };
   const answers = entries.filter((entry) => entry.is === "answer");
   const last = ended === undefined && isLast(entries) ? answers.at(-1) : undefined;
   const end = last === undefined ? undefined : endBy(last, { answers, spent, request });
-  if (end !== undefined) return { is: "ended", end, tools };
+  if (end !== undefined) return { is: "ended", end, ...known };
   const messageId = answers.findLast(({ dropped }) => dropped !== true)?.id ?? null;
-  return { is: "cut", usage: ended?.end.usage ?? spent.usage(), tools, messageId };
+  return { is: "cut", usage: ended?.end.usage ?? spent.usage(), ...known, messageId };
 }
 
-const isLast = (entries: readonly Entry[]): boolean => entries.at(-1)?.is === "answer";
+const isLast = (entries: readonly Entry[]): boolean => entries.findLast(({ is }) => is !== "ran")?.is === "answer";
 
 function spentIn(entries: readonly Entry[]): Meter {
   const spent = meter(priceOf);

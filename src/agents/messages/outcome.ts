@@ -1,6 +1,5 @@
 /** What an error of the API means for a turn: from its status, headers and named fields. */
-import type { TurnOutcome } from "../../events.ts";
-import { brief, outcomeOfRefusal, type Refusal } from "../outcome.ts";
+import { brief, type Refusal } from "../outcome.ts";
 import { kindOf, resetOf } from "../refusal.ts";
 import type { Sdk } from "./client.ts";
 
@@ -10,7 +9,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const TOO_LONG = /^prompt is too long\b/;
 const FIRST_REFUSAL = 400;
 
-/** `null`: it is no error of the API's, nor of the way there. */
 export function refusalOf(error: unknown, sdk: Sdk, now = Date.now()): Refusal {
   if (!(error instanceof sdk.APIError)) return { kind: "connection", status: null, text: wordsOf(error) };
   const { status = null } = error;
@@ -22,8 +20,6 @@ export function refusalOf(error: unknown, sdk: Sdk, now = Date.now()): Refusal {
   const kind = TOO_LONG.test(text) ? "context" : kindOf(fields);
   return { kind, status, text, ...(resetAt === undefined ? {} : { resetAt }) };
 }
-
-export const outcomeOfError = (error: unknown, sdk: Sdk): TurnOutcome => outcomeOfRefusal(refusalOf(error, sdk));
 
 /** The body is `{type: "error", error: {…}}`. */
 function errorFields(body: unknown): Fields {

@@ -10,7 +10,7 @@ const MARK = { cache_control: { type: "ephemeral" } };
 /** May carry no mark. */
 const UNMARKED: ReadonlySet<string> = new Set(["thinking", "redacted_thinking", "compaction"]);
 /** Bash and files of any language; the later versions add what only programs that call tools need. */
-export const CODE_TOOL = { type: "code_execution_20250825", name: "code_execution" };
+const CODE_TOOL = { type: "code_execution_20250825", name: "code_execution" };
 const EDIT_BETAS = ["context-management-2025-06-27", "compact-2026-01-12"];
 /** The API sums up no shorter conversation. */
 const MIN_COMPACT_TOKENS = 50_000;

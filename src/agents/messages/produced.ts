@@ -11,7 +11,7 @@ interface About {
   sandbox: Sandbox;
   hands: Hands;
   container: Container | undefined;
-  tell(event: AgentEvent): void;
+  tell: (event: AgentEvent) => void;
   signal: AbortSignal;
 }
 

@@ -4,14 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { makePrivateDir, writeDurably } from "../../platform/files.ts";
+import { writeDurably } from "../../platform/files.ts";
 import { openPlain } from "../plain-file.ts";
 import type { Block } from "./blocks.ts";
 import type { Connection } from "./client.ts";
 import type { GivenFile } from "./options.ts";
 import type { Container } from "./stream.ts";
-import { messagesFolder } from "./transcript.ts";
+import { ownFolder, sandboxFile } from "./transcript.ts";
 
 const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;
 const MAX_DOWNLOAD_BYTES = 32 * 1024 * 1024;
@@ -58,8 +57,8 @@ interface Opened {
 export function openSandbox({ home, files, connection: { client, sdk } }: Opened): Sandbox {
   const kept = readKept(home);
   const keep = (): void => {
-    makePrivateDir(messagesFolder(home));
-    writeDurably(fileOf(home), JSON.stringify(kept));
+    ownFolder(home);
+    writeDurably(sandboxFile(home), JSON.stringify(kept));
   };
 
   async function upload(file: GivenFile, signal: AbortSignal): Promise<string> {
@@ -102,7 +101,8 @@ export function openSandbox({ home, files, connection: { client, sdk } }: Opened
     current(block) {
       if (block.type !== "container_upload") return block;
       let id = String(block["file_id"]);
-      for (let next = kept.renamed[id]; next !== undefined; next = kept.renamed[id]) id = next;
+      // Tools could write a circle into it.
+      for (const _ of Object.keys(kept.renamed)) id = kept.renamed[id] ?? id;
       return { ...block, file_id: id };
     },
     async download(fileId, signal) {
@@ -133,11 +133,9 @@ function plainName(filename: string): string {
   return plain.slice(-MAX_NAME_CHARS) || "unnamed";
 }
 
-const fileOf = (home: string): string => join(messagesFolder(home), "sandbox.json");
-
 function readKept(home: string): Kept {
   const nothing: Kept = { uploads: {}, renamed: {} };
-  const file = openPlain(fileOf(home));
+  const file = openPlain(sandboxFile(home));
   if (file === undefined) return nothing;
   try {
     const { container, uploads, renamed } = JSON.parse(readFileSync(file, "utf8")) as Partial<Kept>;

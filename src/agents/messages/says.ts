@@ -6,11 +6,10 @@ export interface Says {
   add(directive: string, text: string): boolean;
   /** As blocks for the next request; told as delivered once that is being answered. */
   take(): Block[];
-  waiting(): boolean;
   /** Directives in requests that the model has begun to answer. */
   delivered(): string[];
-  /** Nothing more is taken, unless something waits: then false. */
-  close(): boolean;
+  /** Nothing more is taken. */
+  close(): void;
 }
 
 export function openSays(): Says {
@@ -28,16 +27,11 @@ export function openSays(): Says {
       sent.push(...taken.map(({ directive }) => directive));
       return taken.map(({ text }) => textBlock(`A person says, while you work:\n${text}`));
     },
-    waiting: () => queue.length > 0,
     delivered() {
       const told = sent;
       sent = [];
       return told;
     },
-    close() {
-      if (queue.length > 0) return false;
-      open = false;
-      return true;
-    },
+    close: () => void (open = false),
   };
 }

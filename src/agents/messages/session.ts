@@ -1,7 +1,7 @@
 /** One conversation with the model over the bare API. What it remembers is its transcript; what it can do, its hands. */
 import { UsageError } from "../../errors.ts";
 import { priceOf } from "../../platform/prices.ts";
-import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
+import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
 import { meter } from "../claude/meter.ts";
 import { cannotBegin, emptyEnd, failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
@@ -38,7 +38,7 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
   const waiting = waitingForPeople();
   const hands = openHands(request);
   const closing = new AbortController();
-  let model = request.model ?? user["ANTHROPIC_MODEL"] ?? DEFAULT_MODEL;
+  let model = request.model ?? (user["ANTHROPIC_MODEL"] || DEFAULT_MODEL);
   let opening: Promise<Live> | undefined;
   let running: Says | undefined;
   let notice: string | undefined;
@@ -98,7 +98,7 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
           }),
       });
       for await (const event of events) {
-        if (event.type === "turn-end") live.transcript.write({ is: "end", turn: uuid, end: event });
+        if (event.type === "turn-end") noteEnd(event, { turn: uuid, transcript: live.transcript });
         yield event;
       }
     } catch (error) {
@@ -106,11 +106,21 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
       yield emptyEnd(error instanceof UsageError ? failed(error.message) : { is: "cut", reason: brief(String(error)) });
     } finally {
       running = undefined;
+      // What a tool left running would change files that no turn owns.
+      await hands.end();
     }
   }
 
   return {
     turn,
+    /** Loads the SDK, which takes longest. */
+    warm() {
+      opening ??= open();
+      return opening.then(
+        () => undefined,
+        () => undefined,
+      );
+    },
     say: (directive, text) => Promise.resolve(running?.add(directive, text) === true ? "now" : "next-turn"),
     setModel(wanted) {
       model = wanted;
@@ -123,9 +133,17 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
       const live = await opening?.catch(() => undefined);
       opening = undefined;
       live?.connection.close();
-      live?.transcript.close();
     },
   };
+}
+
+/** Where it cannot be written a later driver finds the turn cut, with what it cost. */
+function noteEnd(end: TurnEnd, { turn, transcript }: { turn: string; transcript: Transcript }): void {
+  try {
+    transcript.write({ is: "end", turn, end });
+  } catch {
+    // Told to the reader in any case.
+  }
 }
 
 /** The conversation that a session begins with. */

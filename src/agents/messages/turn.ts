@@ -6,7 +6,7 @@ import { deadlines } from "../deadlines.ts";
 import { interrupted } from "../ending.ts";
 import type { Waiting } from "../waiting.ts";
 import { wakes } from "../wakes.ts";
-import type { Played } from "./play.ts";
+import type { Played } from "./course.ts";
 
 interface Told {
   is: "told";
@@ -15,8 +15,8 @@ interface Told {
 
 /** What a turn is played with. */
 export interface Stage {
-  tell(event: AgentEvent): void;
-  seen(): void;
+  tell: (event: AgentEvent) => void;
+  seen: () => void;
   /** Aborted when the turn must end. */
   signal: AbortSignal;
 }
@@ -40,7 +40,6 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent> {
   const over = new AbortController();
   const time = deadlines({ limits, waiting });
   let stopping: TurnOutcome | undefined;
-  let played: Played | undefined;
   const stop = (outcome: TurnOutcome): void => {
     stopping ??= outcome;
     over.abort(outcome);
@@ -52,13 +51,10 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent> {
     time.seen();
     inbox.put({ is: "told", event });
   };
-  const playing = watched.play({ tell, seen: () => time.seen(), signal: over.signal }).then((end) => {
-    played = end;
-    inbox.over("");
-    return end;
-  });
+  if (signal.aborted) stop(interrupted(signal));
+  const playing = watched.play({ tell, seen: () => time.seen(), signal: over.signal }).finally(() => inbox.over(""));
   try {
-    while (played === undefined || inbox.ended() !== undefined) {
+    for (;;) {
       for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
       const deadline = time.next({ timed: stopping === undefined });
       const wake = await inbox.next({ deadline, signal: stopping === undefined ? signal : undefined });

@@ -17,8 +17,8 @@ export interface Using {
   /** Names of the tools that the hands have. */
   offered: readonly string[];
   meter: Meter;
-  tell(event: AgentEvent): void;
-  onCall(call: Call): void;
+  tell: (event: AgentEvent) => void;
+  onCall: (call: Call) => void;
   signal: AbortSignal;
 }
 
