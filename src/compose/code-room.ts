@@ -1,5 +1,5 @@
 /** Where the code of a run is run: the workspace, and for each step of a plan a folder below it with what it builds on. */
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { localExecutor } from "../executors/local.ts";
 import { rename } from "../platform/files.ts";
@@ -27,24 +27,38 @@ export function codeRoom({ files }: SolveSpec, { workspace, fence, environment, 
     executor: executor ?? localExecutor({ environment, confine: fence.code }),
     async folder({ step, needs, afresh }) {
       if (step === undefined) return workspace;
-      const folder = join(workspace, STEPS, step);
-      if (afresh) rmSync(folder, { recursive: true, force: true });
-      mkdirSync(folder, { recursive: true });
+      const folder = realFolder(workspace, [STEPS, step], { afresh });
       for (const path of given) bring(path, { from: workspace, to: folder });
       for (const need of needs) {
-        const from = join(workspace, STEPS, need);
-        for (const path of existsSync(from) ? plainFiles(from) : []) bring(path, { from, to: folder });
+        const from = realFolder(workspace, [STEPS, need], { afresh: false });
+        for (const path of plainFiles(from)) bring(path, { from, to: folder });
       }
       return folder;
     },
+    makeWay(names) {
+      for (const name of names)
+        if (!isPlain(join(workspace, name))) rmSync(join(workspace, name), { recursive: true, force: true });
+    },
   };
+}
+
+/** Made of folders alone: a link that a program put in the place of one would lead pawl out of its reach. */
+function realFolder(root: string, names: readonly string[], { afresh }: { afresh: boolean }): string {
+  let path = root;
+  for (const [at, name] of names.entries()) {
+    path = join(path, name);
+    const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isFolder || (afresh && at === names.length - 1)) rmSync(path, { recursive: true, force: true });
+    mkdirSync(path, { recursive: true });
+  }
+  return path;
 }
 
 /** What the step has already is its own. */
 function bring(path: string, { from, to }: { from: string; to: string }): void {
   const target = join(to, path);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined || !isPlain(join(from, path))) return;
-  mkdirSync(dirname(target), { recursive: true });
+  realFolder(to, dirname(path) === "." ? [] : dirname(path).split("/"), { afresh: false });
   // Half a copy must not stand for the file, whoever is killed meanwhile.
   const half = `${target}${HALF}`;
   copyFileSync(join(from, path), half);

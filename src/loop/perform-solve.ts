@@ -163,10 +163,12 @@ export async function layOutAnswer({ run, ports }: Hands, lane: string): Promise
   const candidate = candidateOf(attempt);
   if (attempt === undefined || candidate === undefined) return;
   const answer = (await wholeText(ports.blobs, candidate.kept)).trim();
+  const code = codeBehind(run.state, attempt);
+  const solution = code === undefined ? [] : [solutionFile(code.language)];
+  ports.code?.makeWay([ANSWER_FILE, ANSWER_JSON, ...solution]);
   await ports.workspace.write(ANSWER_FILE, `${answer}\n`);
   // One that an earlier answer left must not stand for this one.
   await ports.workspace.write(ANSWER_JSON, isJson(answer) ? `${answer}\n` : "");
-  const code = codeBehind(run.state, attempt);
   if (code !== undefined)
     await ports.workspace.write(solutionFile(code.language), await wholeText(ports.blobs, code.kept));
 }

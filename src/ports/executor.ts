@@ -87,4 +87,6 @@ export interface CodeRoom {
    * workspace itself. Repeatable. `afresh`: without what a program left there that nobody saw the end of.
    */
   folder(of: { step: string | undefined; needs: readonly string[]; afresh: boolean }): Promise<string>;
+  /** Takes away what stands in the workspace under these names and is no file: a program may have put anything there. */
+  makeWay(names: readonly string[]): void;
 }

@@ -25,8 +25,16 @@ function promptAfter(
   { tokens, files = [] }: { tokens: number; files?: string[] },
 ): ComposedPrompt {
   let seq = 0;
-  const fact = (body: NewFact): Fact =>
-    ({ v: 1, run: "r-1", lane: "main", seq: seq++, at: 0, elapsed: 0, epoch: 1, ...body }) as Fact;
+  const fact = (body: NewFact): Fact => ({
+    v: 1,
+    run: "r-1",
+    lane: "main",
+    seq: seq++,
+    at: 0,
+    elapsed: 0,
+    epoch: 1,
+    ...body,
+  });
   const given = files.map((head, n) => ({ path: `f${n}.csv`, bytes: 9, sha256: "", head }));
   const spec = solveSpec({ limits: { iterations: 500 } }, { requestTokens: tokens, files: given });
   const facts = [

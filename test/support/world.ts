@@ -402,6 +402,7 @@ export function portsOf(
           }),
       },
       folder: async ({ step }) => (step === undefined ? "/r" : `/r/steps/${step}`),
+      makeWay: () => undefined,
     },
     hook: async (hook, input) =>
       await touch(() => {
