@@ -209,11 +209,11 @@ const proposal = fc.oneof(
   fc.constant(answer("7")),
 );
 /** Each program is told from all others, so that one that runs twice is seen. */
-const distinct = (proposals: readonly unknown[]): Behaviour[] =>
+const distinct = (proposals: readonly unknown[], faults: Behaviour["faults"] = []): Behaviour[] =>
   proposals.map((one) => ({
     lines: [],
     claim: false,
-    faults: [],
+    faults,
     usd: 0,
     answer: (prompt) => {
       const step = /^Step (\S+), attempt \d+/m.exec(prompt);
@@ -250,6 +250,61 @@ describe("laws of solving", () => {
       ),
       { numRuns: 150 },
     );
+  });
+
+  it("comes to the same answer over faults of the provider, of which none stops a step that runs beside it", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(proposal, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.constantFrom("limited" as const, "limited-reset" as const, "crash" as const), { maxLength: 2 }),
+        async (proposals, faults) => {
+          const spec = solveSpec({ limits: { iterations: 6 }, maxErrors: 9 });
+          const calm = makeWorld();
+          const calmEnd = await live(calm, spec, distinct(proposals), { recipe: solveRecipe });
+          const faulty = makeWorld();
+          const end = await live(faulty, spec, distinct(proposals, faults), { recipe: solveRecipe });
+          expect(end.outcome).toEqual(calmEnd.outcome);
+          expect(steps(faulty)).toEqual(steps(calm));
+          const ends = factsOf(faulty, "turn-end").map(({ outcome }) => outcome.is);
+          expect(ends).not.toContain("interrupted");
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("goes on with its plan when it was stopped in the middle of it, and does nothing again", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 5, max: 40 }),
+        fc.constantFrom("now" as const, "after" as const),
+        async (touch, when) => {
+          const world = makeWorld();
+          world.letters = [{ touch, directive: { kind: "stop", when } }];
+          const acts = distinct([plan(["a"], ["b"], ["c", "a", "b"]), answer("7")]);
+          const spec = solveSpec();
+          const first = await live(world, spec, acts, { recipe: solveRecipe });
+          const end =
+            first.outcome?.is === "stopped"
+              ? await live(world, spec, acts, { recipe: solveRecipe, reopen: { limits: {} } })
+              : first;
+          expect(end.outcome).toMatchObject({ is: "claimed", rule: "done" });
+          expect(world.executedTwice).toEqual([]);
+          expect(new Set(steps(world))).toEqual(new Set(["a done", "b done", "c done"]));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("tells the model once what a person says, in the next prompt of the main line", async () => {
+    const world = makeWorld();
+    world.letters = [{ touch: 12, directive: { kind: "say", text: "[[count carefully]]", when: "next" } }];
+    await live(world, solveSpec(), distinct([plan(["a"], ["b"]), run("print 1"), answer("7")]), {
+      recipe: solveRecipe,
+    });
+    expect(world.shown).toEqual(["count carefully"]);
+    expect(world.prompts.filter((prompt) => /^Step /m.test(prompt)).join("")).not.toContain("count carefully");
   });
 
   it("has an answer for every prefix of every journal", async () => {
