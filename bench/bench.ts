@@ -10,6 +10,7 @@ import { byHand, plainCommit } from "./by-hand.ts";
 import { checkCost } from "./checks.ts";
 import { fenceCost } from "./fence.ts";
 import { journalFacts } from "./journal.ts";
+import { solveBilled } from "./solve.ts";
 import { CLI, makePlace, median } from "./support.ts";
 import { tokensBilled } from "./tokens.ts";
 import { startStandin } from "../src/standin/server.ts";
@@ -138,6 +139,7 @@ const parts: Readonly<Record<string, () => object | Promise<object>>> = {
   journalOf100kFacts: journalFacts,
   tokensBilledForTenIterations: tokensBilled,
   agents: agentsCost,
+  solve: solveBilled,
 };
 /** `npm run bench -- fence`: only these, the other figures stay. */
 const asked = process.argv.slice(2);

@@ -10,7 +10,8 @@ export const ROOT = join(import.meta.dirname, "..");
 const SOURCES = join(ROOT, "src");
 /** Their code becomes part of ours, so their licences come along. */
 const TAKEN_IN = ["commander", "zod"];
-const RUNNERS = "checks/runners";
+/** Plain JavaScript that other processes run, as it is. */
+const PLAIN = ["checks/runners", "agents/messages"];
 
 interface Bundle {
   /** Sources by the name of what is made of them. */
@@ -26,9 +27,11 @@ export async function bundle({ entries, folder }: Bundle): Promise<void> {
   }
   const made = await rolldown({ input: entries, platform: "node", external: isForeign, checks: QUIET });
   await made.write({ dir: folder, format: "esm", chunkFileNames: "[name].js" });
-  mkdirSync(join(folder, RUNNERS), { recursive: true });
-  for (const file of readdirSync(join(SOURCES, RUNNERS)).filter((name) => /\.[cm]js$/.test(name)))
-    copyFileSync(join(SOURCES, RUNNERS, file), join(folder, RUNNERS, file));
+  for (const place of PLAIN) {
+    mkdirSync(join(folder, place), { recursive: true });
+    for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
+      copyFileSync(join(SOURCES, place, file), join(folder, place, file));
+  }
   const licences = TAKEN_IN.map(
     (name) => `${name}\n\n${readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8")}`,
   );

@@ -5,7 +5,7 @@
 import type { AgentEntry } from "./spec.ts";
 
 /** Those that pawl knows by name; a program may bring its own. */
-export const AGENT_NAMES = ["claude", "codex", "opencode"] as const;
+export const AGENT_NAMES = ["claude", "codex", "opencode", "messages"] as const;
 /** How the name of an ACP agent begins; its command is the rest, and the whole is its name. */
 const ACP = "acp:";
 

@@ -15,6 +15,7 @@ import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
+import type { Executor } from "./ports/executor.ts";
 import type { RunSpec } from "./spec.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -63,6 +64,8 @@ interface ComposeOptions {
   agents?: Readonly<Record<string, Agent>>;
   /** The program's own, for the checks of kind `custom`. */
   checks?: readonly Check[];
+  /** The program's own, instead of what runs code here. */
+  executor?: Executor;
   ahead?: Ports["ahead"];
   /** Opened by the caller already. */
   fence?: RunFence | undefined;
@@ -76,6 +79,7 @@ export async function composeForRun({
   start,
   agents,
   checks = [],
+  executor,
   ahead,
   fence: opened,
 }: ComposeOptions): Promise<Composed> {
@@ -161,6 +165,7 @@ export async function composeForRun({
       environment: { ...environment, PAWL_HOME: state.dir },
       redact: state.redact,
     }),
+    ...(await codeRoomOf(spec, { fence, environment: forChecks, executor })),
     owner: currentOwner(),
     sweep: (id) => sweep(id),
     ...(await places.runPlaces({ run, env, state, start: { spec, base } }, { fence })),
@@ -177,6 +182,16 @@ export async function composeForRun({
       if (opened === undefined) await fence.close();
     },
   };
+}
+
+/** Only of a run whose code pawl runs itself. */
+async function codeRoomOf(
+  spec: RunSpec,
+  about: { fence: RunFence; environment: Readonly<Record<string, string>>; executor: Executor | undefined },
+): Promise<Pick<Ports, "code">> {
+  if (spec.solve?.executor !== "local") return {};
+  const { codeRoom } = await import("./compose/code-room.ts");
+  return { code: codeRoom(spec.solve, { workspace: spec.workspace.path, ...about }) };
 }
 
 export type Begun = Required<Pick<ComposeOptions, "run" | "env" | "state" | "start">>;

@@ -4,10 +4,12 @@
  * bounded excerpt. Authors are checked strictly; readers skip types they do not know.
  */
 import { z } from "zod";
+import { executionShape, planShape, proposalShape, stepShape } from "./events/solve.ts";
 import { blob, count, ms, oid, usageSchema } from "./events/values.ts";
 import { verdictSchema } from "./events/verdict.ts";
 import { hookEventSchema, limitsSchema, MAX_TASK_CHARS, runSpecSchema } from "./spec.ts";
 
+export type { Kept } from "./events/solve.ts";
 export { usageSchema, type Usage } from "./events/values.ts";
 export { verdictSchema, type Evidence, type Failure, type Verdict } from "./events/verdict.ts";
 
@@ -316,6 +318,10 @@ export const factSchema = z.discriminatedUnion("type", [
     untilElapsed: ms.nullable(),
   }),
   fact("wait-end", { wait: z.string(), why: z.string() }),
+  fact("proposal-made", proposalShape),
+  fact("execution-recorded", executionShape),
+  fact("plan-made", planShape),
+  fact("step-end", stepShape),
 ]);
 
 export type Fact = z.infer<typeof factSchema>;

@@ -3,6 +3,7 @@
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
 import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { CodeRoom, OwnExecution } from "./ports/executor.ts";
 import type { HookResult, RunHook } from "./ports/hook.ts";
 import type {
   BlobWriter,
@@ -98,6 +99,8 @@ export interface TurnRequest {
   /** The id of the user message in the agent's transcript. */
   uuid: string;
   prompt: string;
+  /** Offsets into the prompt, in characters: what stands before one is the same in later prompts, for the cache. */
+  breaks?: readonly number[];
 }
 export interface TurnLimits {
   idleTimeoutMs: number;
@@ -128,6 +131,8 @@ export type AgentEvent =
    * passes. Only with an `ask` policy of the agent's spec; otherwise the adapter answers by policy itself.
    */
   | { type: "asked"; question: string; kind: "permission" | "question"; text: string; options: string[] }
+  /** The model ran code in the sandbox of its provider. */
+  | ({ type: "execution" } & OwnExecution)
   | { type: "retry"; attempt: number; delayMs: number; status: number | null }
   | { type: "notice"; text: string }
   | TurnEnd;
@@ -154,8 +159,8 @@ export type Found =
   /** The prompt never reached the model. */
   | { is: "unknown" }
   /** It was under way; usage as far as the transcript tells. */
-  | { is: "cut"; usage: Usage; tools: [string, number][]; messageId: string | null }
-  | { is: "ended"; end: TurnEnd; tools: [string, number][] };
+  | { is: "cut"; usage: Usage; tools: [string, number][]; messageId: string | null; executions?: OwnExecution[] }
+  | { is: "ended"; end: TurnEnd; tools: [string, number][]; executions?: OwnExecution[] };
 
 /** Takes turns. Never throws for the agent's, the model's or a tool's failure: the turn ends with an outcome. */
 export interface Agent {
@@ -365,6 +370,8 @@ export interface Ports {
   workspace: Workspace;
   checks: readonly Check[];
   hook: RunHook;
+  /** Of a run whose code pawl runs itself. */
+  code?: CodeRoom;
   owner: Owner;
   /** Ends what an earlier driver of this run left behind; returns how many processes. */
   sweep(run: string): Promise<number>;

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { commandEntrySchema } from "./spec/command-agent.ts";
+import { solveSpecSchema } from "./spec/solve.ts";
 
 export const limitsSchema = z.strictObject({
   iterations: z.int().positive().optional(),
@@ -310,7 +311,7 @@ export type WorkspaceSpec = z.infer<typeof workspaceSpecSchema>;
 
 export const runSpecSchema = z.strictObject({
   run: z.string().min(1),
-  recipe: z.literal("run"),
+  recipe: z.enum(["run", "solve"]),
   goal: z.string().min(1),
   workspace: workspaceSpecSchema,
   agent: agentSpecSchema,
@@ -353,6 +354,8 @@ export const runSpecSchema = z.strictObject({
   limits: limitsSchema,
   struggle: struggleSpecSchema,
   waits: waitSpecSchema,
+  /** Of the recipe `solve`. */
+  solve: solveSpecSchema.optional(),
   /** PATH and environment names, frozen at the start, that checks and agents get. */
   environment: z.record(z.string(), z.string()),
 });

@@ -32,6 +32,13 @@ const AGENTS = ["claude", "codex", "opencode", "acp", "command"];
 
 export const countedParts: readonly Part[] = [
   counted({
+    name: "solve",
+    about: "problems with real files through `pawl solve`, by both executors, erring first in every class of error",
+    shows: "docs/solve.md",
+    files: ["test/e2e/solve-problems.test.ts"],
+    counts: { problems: [39, "PAWL_TEST_PROBLEMS"] },
+  }),
+  counted({
     name: "power",
     about: "the power goes at random moments of a run: whatever was not synced is gone from its disk",
     shows: "F3",

@@ -114,6 +114,8 @@ async function asked(
   makePrivateDir(home);
   mkdirSync(workspace, { recursive: true });
   const { model = settings.model } = spec;
+  // A judge runs no code, wherever the work does.
+  const { executor: _executor, files: _files, ...options } = settings.options;
   const session = await agent.open({
     ...place,
     run,
@@ -122,7 +124,7 @@ async function asked(
     workspace,
     home,
     session: { ref, mode: "new" },
-    agent: { ...settings, ask: { ...settings.ask, permissions: "allow", questions: "deny" } },
+    agent: { ...settings, options, ask: { ...settings.ask, permissions: "allow", questions: "deny" } },
     model,
     instructions: JUDGE_INSTRUCTIONS,
     answer: ANSWER_SCHEMA,

@@ -45,6 +45,10 @@ export async function agentNamed(
     const { opencode } = await import("../agents/opencode.ts");
     return { opencode: opencode({ userEnvironment: env }) };
   }
+  if (name === "messages") {
+    const { messages } = await import("../agents/messages.ts");
+    return { messages: messages({ userEnvironment: env }) };
+  }
   const entry = commands[name];
   if (entry !== undefined) {
     const { command } = await import("../agents/command.ts");
@@ -80,6 +84,10 @@ async function foldersOf(
   if (name === "claude") {
     const { claudeFolders } = await import("../agents/claude/sdk.ts");
     return claudeFolders(options);
+  }
+  if (name === "messages") {
+    const { messagesFolders } = await import("../agents/messages/check.ts");
+    return messagesFolders();
   }
   const entry = commands[name];
   if (entry === undefined) return [];
@@ -134,6 +142,10 @@ async function checkAgent(spec: Checked, env: Environment): Promise<void> {
   if (name === "opencode") {
     const { checkOpencode } = await import("../agents/opencode/check.ts");
     return checkOpencode(spec, env);
+  }
+  if (name === "messages") {
+    const { checkMessages } = await import("../agents/messages/check.ts");
+    return checkMessages(spec, env);
   }
   const entry = spec.commands?.[name];
   if (entry === undefined) return;

@@ -5,6 +5,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makePrivateDir } from "../platform/files.ts";
+import type { Wrapped } from "../platform/fence.ts";
 import { removeAround } from "../workspace/dependencies.ts";
 
 export interface Scratch {
@@ -83,4 +84,20 @@ export async function removeFolder(path: string): Promise<void> {
       () => undefined,
     );
   }
+}
+
+/** Everything of a command goes with it. */
+export function withDrop({ held, ...wrapped }: Wrapped, drop: () => void): Wrapped {
+  return {
+    ...wrapped,
+    held: {
+      breaches: (end) => held?.breaches(end) ?? [],
+      tooMuch: held?.tooMuch ?? new Promise(() => undefined),
+      written: held?.written,
+      release() {
+        held?.release();
+        drop();
+      },
+    },
+  };
 }

@@ -6,11 +6,12 @@ import { UsageError } from "../errors.ts";
 import type { Attempt } from "../platform/egress.ts";
 import { hostEntry, isLoopback, REGISTRIES } from "../platform/egress-rules.ts";
 import { CERTIFICATE_NAMES, TOOLCHAIN_NAMES } from "../platform/environment.ts";
-import { noFence, programAt, type Fence, type FenceKind, type Wrapped } from "../platform/fence.ts";
+import { noFence, programAt, type Fence, type FenceKind } from "../platform/fence.ts";
 import type { Inside } from "../platform/fence/bwrap.ts";
 import { fenceAdvice } from "../platform/fence/advice.ts";
 import { openFence } from "../platform/fence/open.ts";
 import { hiddenFiles, isWithin, toolchainPlaces, type Place } from "../platform/fence/places.ts";
+import type { FenceLimits } from "../platform/fence/limits.ts";
 import type { Relay } from "../platform/fence/relay.ts";
 import { makePrivateDir, writeDurably } from "../platform/files.ts";
 import { judgeHome, reviewHome } from "../platform/paths.ts";
@@ -18,7 +19,8 @@ import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import { slotPath, type LaneLayout } from "../workspace/layout.ts";
 import type { Layers } from "../workspace/verify-tree.ts";
-import { openScratch, removeFolder } from "./fence-scratch.ts";
+import { codeConfine } from "./fence-code.ts";
+import { openScratch, removeFolder, withDrop } from "./fence-scratch.ts";
 
 /** Of the loopback inside; nobody else is there. */
 const PROXY_PORT = 3_128;
@@ -76,6 +78,8 @@ export interface RunFence {
   readonly check: Confine | undefined;
   /** For a model that judges: it reaches its model and its own home, nothing of the work. */
   readonly judge: Confine | undefined;
+  /** Generated code: in its working directory, the workspace or below it, which is all it can write to. */
+  readonly code: ((limits: FenceLimits) => Confine) | undefined;
   /** Runs in its working directory, below the folder where dependencies are made, as if that were the workspace. */
   readonly setup: Confine | undefined;
   /** undefined: checks write into the verify tree itself. */
@@ -113,6 +117,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       reviewer: undefined,
       check: undefined,
       judge: undefined,
+      code: undefined,
       setup: undefined,
       layers: undefined,
     };
@@ -136,6 +141,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       .join(":"),
     named: [
       ...request.programs,
+      process.execPath,
       ...[...TOOLCHAIN_NAMES, ...CERTIFICATE_NAMES].flatMap((name) => environment[name]?.split(":") ?? []),
     ].filter((folder) => isAbsolute(folder) && existsSync(folder)),
     closed: [homedir(), request.stateDir, spec.workspace.path],
@@ -209,6 +215,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
         : (command, args, variables = []) => fence.wrap(command, args, { ...ofReviewer, variables }),
     check: (command, args, variables, cwd = "") => over(treeAt(cwd))(command, args, variables),
     judge: (command, args, variables = []) => fence.wrap(command, args, { ...ofJudge, variables }),
+    code: codeConfine({ fence, scratch, inside: ofCheck, home: checkHome, without: [REPORTS_AT, SOCKETS_AT] }),
     setup: (command, args, variables, cwd = "") =>
       over({ path: cwd, access: "write", at: workspace })(command, args, variables),
     layers: fence.layered ? { show: (path, folders) => void below.set(path, folders) } : undefined,
@@ -239,22 +246,6 @@ function judgePlaces({ runDir }: Request, { tools, sockets }: { tools: readonly 
     { path: home, access: "write" },
     { path: sockets, access: "read", at: SOCKETS_AT },
   ];
-}
-
-/** Everything of a command goes with it. */
-function withDrop({ held, ...wrapped }: Wrapped, drop: () => void): Wrapped {
-  return {
-    ...wrapped,
-    held: {
-      breaches: (end) => held?.breaches(end) ?? [],
-      tooMuch: held?.tooMuch ?? new Promise(() => undefined),
-      written: held?.written,
-      release() {
-        held?.release();
-        drop();
-      },
-    },
-  };
 }
 
 /** Short, because a socket's path may have 107 bytes; reachable for the uid inside, but for no other user outside. */

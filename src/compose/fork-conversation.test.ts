@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { play } from "../../test/contracts/agent-play.ts";
 import { codexPlace } from "../../test/support/codex.ts";
+import { messagesWorld } from "../../test/support/messages.ts";
 import { opencodeWorld } from "../../test/support/opencode.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import { rolloutOf } from "../agents/codex/rollout.ts";
@@ -55,6 +56,18 @@ async function forkedAfterOne(agent: Agent, request: OpenRequest): Promise<{ why
 }
 
 describe("the conversation of another run", () => {
+  it("is gone back in over the bare API, in another home and workspace", async () => {
+    const { agent, request, sent } = await messagesWorld({ script: [{ text: "answer", repeat: true }] });
+    const { why, end } = await forkedAfterOne(agent, request());
+    expect([why, end]).toMatchObject([undefined, { outcome: { is: "done" } }]);
+    const asked = JSON.stringify(sent().at(-1));
+    expect([asked.includes("say one"), asked.includes("say two"), asked.includes("say three")]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   it(
     "is gone back in by Codex, in another home and workspace",
     async () => {

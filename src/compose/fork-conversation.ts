@@ -8,6 +8,7 @@ import { dirname, join, relative } from "node:path";
 import { isAcp } from "../agent-entry.ts";
 import { rolloutOf } from "../agents/codex/rollout.ts";
 import { keepThread, threadOf } from "../agents/codex/threads.ts";
+import { transcriptFile } from "../agents/messages/transcript.ts";
 import { databaseFile, keepSession, sessionOf } from "../agents/opencode/home.ts";
 import { makePrivateDir } from "../platform/files.ts";
 import { plainFileIn } from "../platform/plain-file.ts";
@@ -35,6 +36,7 @@ export async function takeConversation(taken: Taken): Promise<string | undefined
     if (name === "claude") return claude(taken);
     if (name === "codex") return codex(taken);
     if (name === "opencode") return await opencode(taken);
+    if (name === "messages") return messages(taken);
   } catch (error) {
     return `its record cannot be taken along: ${(error as Error).message}`;
   }
@@ -48,6 +50,13 @@ function claude({ ref, from, to, workspace }: Taken): string | undefined {
   if (kept === undefined) return NO_RECORD;
   if (folder.length > MAX_FOLDER_CHARS) return "the path of the new worktree is too long for Claude Code's records";
   copyInto(join(to, "claude/projects", folder, `${ref}.jsonl`), kept);
+  return undefined;
+}
+
+function messages({ ref, from, to }: Taken): string | undefined {
+  const kept = plainFileIn(from, transcriptFile(from, ref));
+  if (kept === undefined) return NO_RECORD;
+  copyInto(transcriptFile(to, ref), kept);
   return undefined;
 }
 

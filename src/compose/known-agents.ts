@@ -10,6 +10,9 @@ import { codexAvailable } from "../agents/codex/program.ts";
 import { COMMAND_GAPS, commandGaps } from "../agents/command/gaps.ts";
 import { presetEntry, tableEntry, type TableEntry } from "../agents/command/preset-entry.ts";
 import { PRESETS } from "../agents/command/presets.ts";
+import { messages } from "../agents/messages.ts";
+import { sdkFile, sdkVersion } from "../agents/messages/client.ts";
+import { messagesLogin } from "../agents/messages/login.ts";
 import { opencode } from "../agents/opencode.ts";
 import { opencodeLogins } from "../agents/opencode/login.ts";
 import { opencodeAvailable } from "../agents/opencode/program.ts";
@@ -37,6 +40,8 @@ export interface KnownAgent {
 interface Here {
   /** Path of its program; undefined: not installed. */
   program(env: Environment): string | undefined;
+  /** Where it is a library of pawl's own process, which cannot be asked as a program. */
+  version?(): string | undefined;
   /** What it is logged in by, never a secret; undefined: nothing was found. */
   login(env: Environment): string | undefined;
 }
@@ -71,6 +76,18 @@ const OWN: Record<(typeof AGENT_NAMES)[number], Omit<KnownAgent, "name">> = {
     here: {
       program: (env) => orNone(() => opencodeAvailable({}, env)),
       login: (env) => opencodeLogins(env)[0]?.describe,
+    },
+  },
+  messages: {
+    about: "the bare Claude API, with pawl's own tools and turn loop",
+    tried: "SDK 1.8.0",
+    gaps: messages({ userEnvironment: {} }).gaps,
+    keyStaysOutside: "yes",
+    wants: "`ANTHROPIC_API_KEY`",
+    here: {
+      program: () => sdkFile(),
+      version: () => `SDK ${sdkVersion() ?? "of an unknown version"}`,
+      login: (env) => messagesLogin(env)?.describe,
     },
   },
 };

@@ -73,6 +73,18 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   "max-memory": ({ fence }) => fence.memoryBytes,
   "max-processes": ({ fence }) => fence.processes,
   "max-file-size": ({ fence }) => fence.fileBytes,
+  executor: ({ solve }) => solve?.executor,
+  language: ({ solve }) => solve?.language,
+  history: ({ solve }) => solve?.history,
+  "request-tokens": ({ solve }) => solve?.requestTokens,
+  repeats: ({ solve }) => solve?.repeats,
+  parallel: ({ solve }) => solve?.parallel,
+  "step-tries": ({ solve }) => solve?.stepTries,
+  "code-time": ({ solve }) => solve?.limits.timeoutMs,
+  "code-memory": ({ solve }) => solve?.limits.memoryBytes,
+  "code-processes": ({ solve }) => solve?.limits.processes,
+  "code-disk": ({ solve }) => solve?.limits.diskBytes,
+  "code-output": ({ solve }) => solve?.limits.outputBytes,
 };
 
 const entriesOf = (entries: readonly AgentEntry[] = []): string[] | undefined =>

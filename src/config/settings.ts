@@ -14,6 +14,7 @@ import { MIX_SETTINGS } from "./settings/mix.ts";
 import { PATIENCE_SETTINGS } from "./settings/patience.ts";
 import { VERDICT_SETTINGS } from "./settings/verdicts.ts";
 import { SETUP_SETTINGS } from "./settings/setup.ts";
+import { SOLVE_SETTINGS } from "./settings/solve.ts";
 
 export type { Setting } from "./settings/kinds.ts";
 
@@ -27,6 +28,7 @@ export const SETTINGS = {
   ...FENCE_SETTINGS,
   ...GIT_SETTINGS,
   ...PATIENCE_SETTINGS,
+  ...SOLVE_SETTINGS,
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -98,6 +100,17 @@ export const DEFAULTS = {
   backoff: 5_000,
   "max-backoff": 900_000,
   "limit-cap": 86_400_000,
+  executor: "local",
+  history: "pruned",
+  "request-tokens": 60_000,
+  repeats: 2,
+  parallel: 2,
+  "step-tries": 4,
+  "code-time": 60_000,
+  "code-memory": 1024 ** 3,
+  "code-processes": 128,
+  "code-disk": 256 * 1024 * 1024,
+  "code-output": 4 * 1024 * 1024,
 } as const satisfies Settings;
 
 export const flagOf = (name: SettingName): string | null => {

@@ -1,5 +1,5 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
-import type { FactOf, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
+import type { FactOf, Kept, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
 import type { HookEvent, HookSpec } from "../spec.ts";
 import type { Answer } from "./questions.ts";
 import type { Seat } from "./seats.ts";
@@ -54,6 +54,10 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "answer"; question: string; answer: Answer }
   | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined; outcome?: Outcome }
   | { do: "edit-tasks"; directive: string; edit: TaskEdit }
+  /** Runs the code that this turn proposed. */
+  | { do: "execute"; turn: number }
+  /** Without `kept` its result is `why`. */
+  | { do: "end-step"; step: string; is: FactOf<"step-end">["is"]; kept: Kept | undefined }
   | { do: "end"; outcome: Outcome }
 );
 
@@ -68,6 +72,8 @@ export interface PromptPart {
   capBytes: number;
   /** Why there is nothing to say, where that is worth telling a person. */
   silent?: string;
+  /** What stands up to its end is the same in later prompts, for the cache of the provider. */
+  stable?: true;
   /** Stands above a template that has no place for it: words of people, and what was done to the files. */
   always?: true;
 }
@@ -98,6 +104,8 @@ export interface Recipe {
   wanted(state: RunState, now: Now): Action[];
   /** The parts of a turn's prompt, most important first; the kernel caps and joins them and records the manifest. */
   prompt(state: RunState, turn: TurnAction, context: PromptContext): PromptPart[];
+  /** Of a whole prompt, in bytes; without it the kernel's own. */
+  maxPromptBytes?(state: RunState): number;
   /** What a person's template can say beside the parts; one with the name of a part stands for it. */
   variables(state: RunState, turn: TurnAction): Record<string, string>;
 }

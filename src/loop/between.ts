@@ -3,7 +3,7 @@
  * answered; once per boundary and driver, so a killed driver's boundary is asked about again by the next one.
  */
 import type { Action } from "./actions.ts";
-import type { RunState } from "./state.ts";
+import { MAIN_LANE, type RunState } from "./state.ts";
 
 /** What it puts into the inbox counts for the next iteration. Aborted when the run ends without one. */
 export type Between = (state: RunState, signal: AbortSignal) => Promise<void>;
@@ -50,6 +50,7 @@ export function makeGate({ between, state, take, fail, ring }: Around): Gate {
       if (
         between === undefined ||
         action.do !== "turn" ||
+        action.lane !== MAIN_LANE ||
         action.role === "review" ||
         action.attempt > 1 ||
         action.iteration === 1

@@ -22,8 +22,8 @@ const MAX_NAMED_FAILURES = 10;
 const MAX_NAME_CHARS = 200;
 
 /** From good to bad: what is taken for a yes, step by step. */
-const GREEN: readonly Stand[] = ["pass", "left"];
-const NOT_REFUTED: readonly Stand[] = [...GREEN, "unsure"];
+export const GREEN: readonly Stand[] = ["pass", "left"];
+export const NOT_REFUTED: readonly Stand[] = [...GREEN, "unsure"];
 const NOT_WORSE: readonly Stand[] = [...NOT_REFUTED, "old"];
 const NOT_RED: readonly Stand[] = [...NOT_WORSE, "flaky"];
 
@@ -98,7 +98,7 @@ export function completion(state: RunState, lane: LaneState): Draft | undefined 
   return settle(state, lane, { rule, reason: forPerson(rule, votes) });
 }
 
-function green(state: RunState, votes: readonly Cast[]): Draft {
+export function green(state: RunState, votes: readonly Cast[]): Draft {
   const evidence = votes.flatMap(({ verdict }) =>
     verdict !== undefined && "evidence" in verdict ? [verdict.evidence] : [],
   );

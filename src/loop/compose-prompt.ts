@@ -11,12 +11,12 @@ interface Scene {
 }
 
 export function composePrompt(
-  recipe: Pick<Recipe, "prompt" | "variables">,
+  recipe: Pick<Recipe, "prompt" | "variables" | "maxPromptBytes">,
   { state, turn, context }: Scene,
 ): ComposedPrompt {
   const parts = recipe.prompt(state, turn, context);
   const { template } = state.spec;
   // A template is for the work.
-  if (template === undefined || turn.role === "review") return joinParts(parts);
+  if (template === undefined || turn.role === "review") return joinParts(parts, recipe.maxPromptBytes?.(state));
   return fillParts(parts, { template, variables: recipe.variables(state, turn) });
 }

@@ -16,6 +16,7 @@ import { isBlocked, type Lesson } from "./memory.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
 import { reviewIsHopeless, reviewStand } from "./review.ts";
+import { astray, solved, tryOn } from "./solve-decide.ts";
 import { modelOf, noneLeft, ownSeat } from "./seats.ts";
 import { failedTurns, neverHeals, sayOutcome } from "./turn-outcome.ts";
 import { verdictOf, type Judgement, type LaneState, type RunState } from "./state.ts";
@@ -24,16 +25,17 @@ import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
 import { openTasks } from "./tasks.ts";
 
 export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody {
+  const rules = RULES[state.spec.recipe];
   const draft =
     fatal(state, lane) ??
     (state.stop === "now" ? stopped(state) : undefined) ??
     givenUp(lane) ??
-    finished(state, lane) ??
+    rules.finished(state, lane) ??
     stopped(state) ??
     outOfBudget(state, lane, now) ??
-    unconfirmed(state, lane) ??
-    struggle(state, lane) ??
-    goOn(state, lane);
+    rules.unconfirmed(state, lane) ??
+    rules.struggle(state, lane) ??
+    rules.goOn(state, lane);
   const failing = lane.track.failingCounts.at(-1);
   return {
     type: "decision-made",
@@ -48,6 +50,17 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
     },
   };
 }
+
+type Rule = (state: RunState, lane: LaneState) => Draft | undefined;
+interface Rules extends Record<"finished" | "unconfirmed" | "struggle", Rule> {
+  goOn: (state: RunState, lane: LaneState) => Draft;
+}
+
+/** What differs between recipes. */
+const RULES: Readonly<Record<RunState["spec"]["recipe"], Rules>> = {
+  run: { finished, unconfirmed, struggle, goOn },
+  solve: { finished: solved, unconfirmed: () => undefined, struggle: astray, goOn: tryOn },
+};
 
 /** Without a reason (of an older journal) it was the branch. */
 export const notHandedOver = (kept: string, why: string | undefined): Outcome => ({

@@ -9,7 +9,7 @@ const MAX_KEPT_CALL_TIMES = 10_000;
 const HOUR_MS = 3_600_000;
 
 export function startTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-start">): void {
-  state.turns = fact.turn;
+  state.turns = Math.max(state.turns, fact.turn);
   state.callTimes.push(fact.at);
   const hourAgo = fact.at - HOUR_MS;
   while (state.callTimes.length > MAX_KEPT_CALL_TIMES || (state.callTimes[0] ?? fact.at) < hourAgo)

@@ -10,6 +10,7 @@ import { recordFailing } from "./failing.ts";
 import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
 import { owe, recordChange } from "./fold-changes.ts";
 import { clearBenches, recordBench } from "./fold-seats.ts";
+import { endStep, recordExecution, recordPlan, recordProposal } from "./fold-solve.ts";
 import { endTurn, startTurn } from "./fold-turns.ts";
 import { recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
@@ -131,6 +132,14 @@ function step(state: RunState, fact: Fact): void {
       state.lastWait = fact.seq;
       if (fact.wait.startsWith(ALL_BENCHED) && fact.why === HURRIED) clearBenches(state);
       return;
+    case "proposal-made":
+      return recordProposal(state, fact);
+    case "execution-recorded":
+      return recordExecution(state, fact);
+    case "plan-made":
+      return recordPlan(state, fact);
+    case "step-end":
+      return endStep(state, fact);
   }
 }
 

@@ -3,8 +3,9 @@ import type { NewFact } from "../events.ts";
 import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
 import type { Now, Recipe, TurnAction } from "./actions.ts";
 import { makeVerifyRoom } from "./perform-verify.ts";
+import { proposalSchema } from "./proposal.ts";
 import { agentSpecOf, modelOf, type Seat } from "./seats.ts";
-import type { RunState } from "./state.ts";
+import { MAIN_LANE, type RunState } from "./state.ts";
 
 /** The run in this driver's hands: its state, and the only way to append to it. */
 export interface Run {
@@ -50,6 +51,8 @@ export interface Hands {
   exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** What uses the verify tree. Those that only read one may share it; all others are alone with theirs. */
   verifying<T>(tree: string, work: (verify: VerifyTree) => Promise<T>, how?: { shared: boolean }): Promise<T>;
+  /** The number of a turn that is about to begin, in whatever lane. */
+  nextTurn(): number;
   /** The next free name of a question: q1, q2, … */
   questionId(): string;
 }
@@ -57,18 +60,24 @@ export interface Hands {
 export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
   let last: Promise<unknown> = Promise.resolve();
   let asked = 0;
+  const running: Hands["running"] = new Map();
   return {
     run,
     recipe,
     ports,
     sessions: new Map(),
-    running: new Map(),
+    running,
     exclusively(work) {
       const done = last.then(work);
       last = done.catch(() => undefined);
       return done;
     },
     verifying: makeVerifyRoom((tree) => ports.workspace.verifyTree(tree)),
+    nextTurn() {
+      // One whose start nobody wrote is given again.
+      const starting = [...running.values()].map(({ turn }) => turn);
+      return Math.max(run.state.turns, ...starting) + 1;
+    },
     questionId() {
       asked = Math.max(asked, run.state.asked) + 1;
       return `q${asked}`;
@@ -92,5 +101,10 @@ export function openRequest(hands: Hands, { lane, role, session, seat }: OpenPla
   const agent = role === "review" && nativeGoal !== undefined ? { ...own, options: others } : own;
   // Who reviews has nothing of those whose work it is, not even by their own program's files.
   const place = role === "review" ? reviewHome : agentHome;
-  return { run: state.run, lane, workspace: workspace.path, session, agent, model: modelOf(state, seat), ...place };
+  const { solve } = state.spec;
+  const answer =
+    solve === undefined || role === "review" ? undefined : proposalSchema(solve, { inStep: lane !== MAIN_LANE });
+  const model = modelOf(state, seat);
+  const about = { run: state.run, lane, workspace: workspace.path, session, agent, model, ...place };
+  return answer === undefined ? about : { ...about, answer };
 }

@@ -49,6 +49,19 @@ function benchFor(state: RunState, lane: LaneState, now: Now): Body | undefined 
   return dueBench(state, { ended, seat, alone: false, now });
 }
 
+/** Of a lane that only takes turns: what the one under way needs; undefined once it is over, or before there is one. */
+export function takeTurns(state: RunState, lane: LaneState, now: Now): Body[] | undefined {
+  const { open } = lane;
+  if (open !== undefined) return haltReason(state, lane, now) === undefined ? [underWay(lane, open.fact)] : [];
+  if (lane.iteration === 0) return undefined;
+  const bench = benchFor(state, lane, now);
+  if (bench !== undefined) return [bench];
+  return needsAnotherTurn(state, lane, now) ? again(state, lane, now) : undefined;
+}
+
+export const beginTurn = (state: RunState, lane: LaneState, now: Now): Body[] =>
+  startTurn(state, lane, now, lane.iteration + 1, 1);
+
 /** Why the open turn should not go on, if so. */
 export function haltReason(state: RunState, lane: LaneState, now: Now): string | undefined {
   const { open } = lane;

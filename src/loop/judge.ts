@@ -12,6 +12,7 @@ import { dueControl } from "./control.ts";
 import { decide, isFatal, judged } from "./decide.ts";
 import { askFirst } from "./hold.ts";
 import { blamed } from "./pre-existing.ts";
+import { dueExecution, hasNothingToJudge } from "./solve-execution.ts";
 import { dueReview, reviewIsHopeless } from "./review.ts";
 import { verdictOf, type LaneState, type Recorded, type RunState } from "./state.ts";
 
@@ -30,7 +31,8 @@ const inOrder = (checks: readonly CheckSpec[]): CheckSpec[] =>
 
 /** The base is judged until the first decision, which waits for it; a run that is further on goes without. */
 export function baselineActions(state: RunState): Action[] {
-  if (state.stop !== undefined) return [];
+  // Before the first answer there is nothing to judge.
+  if (state.stop !== undefined || state.spec.recipe === "solve") return [];
   return [...state.lanes.values()].flatMap((lane) => {
     const { head, iteration, decision, baseTree: tree } = lane;
     if (head === undefined || head.refused !== undefined || iteration > 1 || decision !== undefined) return [];
@@ -47,6 +49,8 @@ export function baselineActions(state: RunState): Action[] {
 export function judge(state: RunState, lane: LaneState, now: Now): Body[] {
   const { change, iteration } = lane;
   if (change === undefined) {
+    const code = dueExecution(state, lane);
+    if (code !== undefined) return [code];
     return [
       {
         do: "snapshot",
@@ -88,7 +92,8 @@ function isPastJudging(state: RunState, lane: LaneState, change: Recorded): bool
     reviewIsHopeless(lane) !== undefined ||
     state.stop === "now" ||
     lane.ended?.claim?.is === "abort" ||
-    state.hooks.trouble !== undefined
+    state.hooks.trouble !== undefined ||
+    hasNothingToJudge(state, lane)
   );
 }
 

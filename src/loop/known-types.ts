@@ -31,6 +31,10 @@ const KNOWN: Readonly<Record<FactType, true>> = {
   "hook-end": true,
   "wait-start": true,
   "wait-end": true,
+  "proposal-made": true,
+  "execution-recorded": true,
+  "plan-made": true,
+  "step-end": true,
 };
 
 export const KNOWN_TYPES: ReadonlySet<string> = new Set(Object.keys(KNOWN));

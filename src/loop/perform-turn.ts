@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { FactOf, NewFact, Usage } from "../events.ts";
 import type { AgentEvent, Ports, TurnEnd } from "../ports.ts";
+import type { OwnExecution } from "../ports/executor.ts";
 import type { Action, PromptContext, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap } from "./budget.ts";
 import { claimOf, rejectionOf } from "./claim.ts";
@@ -11,8 +12,10 @@ import { composePrompt } from "./compose-prompt.ts";
 import { notWhole, promptBlob } from "./prompt.ts";
 import { requested } from "./perform-people.ts";
 import { agentOf, dropSession, seatOfTurn, sessionFor } from "./perform-session.ts";
+import { executed, proposed } from "./perform-solve.ts";
 import { rosterOf } from "./seats.ts";
-import { laneOf, pendingSays, type RunState } from "./state.ts";
+import { solveOf } from "./solve-state.ts";
+import { laneOf, MAIN_LANE, pendingSays, type RunState } from "./state.ts";
 
 const MAX_TEXT_BYTES = 4 * 1024;
 const MAX_COUNTED_CALLS = 1_000;
@@ -25,15 +28,15 @@ export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSi
   const context = { ...(await readMemos(state.spec, ports.workspace)), ...(await readDiff(action, hands)) };
   const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   // What people say is for those who work.
-  const directives = role === "review" ? [] : pendingSays(state).map(({ id }) => id);
-  const cap = capOf(state, 1);
+  const directives = role === "review" || lane !== MAIN_LANE ? [] : pendingSays(state).map(({ id }) => id);
+  const cap = capOf(state, openLanes(state, lane));
   const { hash } = await ports.blobs.put(promptBlob(prompt));
   // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
   // the prompt is made again without them.
   const isWanted = (): boolean =>
     !signal.aborted && directives.every((id) => state.directives.get(id)?.delivered === undefined);
   if (!isWanted()) return;
-  const turn = state.turns + 1;
+  const turn = hands.nextTurn();
   const uuid = ports.uuid();
   const start: NewFact = {
     type: "turn-start",
@@ -56,7 +59,8 @@ export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSi
   const { begin, finish } = announce(hands, lane, { session: live.session, turn });
   try {
     if (!(await run.appendIf(isWanted, [...first, start]))) return;
-    await stream({ hands, live, lane, turn, uuid, directives, text: prompt.text, signal, begin, finish, role });
+    const { text, breaks } = prompt;
+    await stream({ hands, live, lane, turn, uuid, directives, text, breaks, signal, begin, finish, role });
   } finally {
     finish();
     // Nobody goes on with a review.
@@ -107,6 +111,7 @@ interface Streamed {
   uuid: string;
   directives: readonly string[];
   text: string;
+  breaks: readonly number[];
   signal: AbortSignal;
   begin: () => void;
   finish: () => void;
@@ -127,12 +132,15 @@ async function stream(it: Streamed): Promise<void> {
   try {
     const { idleTimeoutMs, turnTimeoutMs, completionGraceMs } = spec.agent;
     const limits = { idleTimeoutMs, turnTimeoutMs, completionGraceMs };
-    const turn = live.session.turn({ uuid: it.uuid, prompt: it.text }, limits, halt.signal);
+    const { uuid, text: prompt, breaks } = it;
+    const request = { uuid, prompt, ...(breaks.length === 0 ? {} : { breaks }) };
+    const turn = live.session.turn(request, limits, halt.signal);
     for await (const said of turn) {
       const event = priced(said, { ports, live });
       it.begin();
       const facts = seen.take(event, halt);
       if (event.type === "turn-end") end = event;
+      if (event.type === "execution") facts.push(...(await ranItself(it, event)));
       if (facts.length > 0) await run.append(facts);
       if (event.type === "delivered") hands.running.get(lane)?.delivered.get(event.directive)?.();
     }
@@ -146,8 +154,36 @@ async function stream(it: Streamed): Promise<void> {
   const durationMs = Math.ceil(ports.clock.mono() - startedMono);
   const memos = hashesOf(await readMemos(spec, ports.workspace));
   const about = { durationMs, repeatedCalls: seen.repeated(), foundOut: false, ...memos };
-  await run.append([turnEnd(it, seen.tools(), end ?? lost(), about)]);
+  const last = end ?? lost();
+  await run.append([
+    turnEnd(it, seen.tools(), last, about),
+    ...(await proposed(hands, { lane, turn: it.turn, end: last })),
+  ]);
 }
+
+/** Code that the model ran by its provider, in the same words as what pawl runs. */
+async function ranItself(
+  { hands, lane, turn }: Pick<Streamed, "hands" | "lane" | "turn">,
+  own: OwnExecution,
+): Promise<NewFact[]> {
+  const { solve } = hands.run.state.spec;
+  return solve === undefined ? [] : await executed(hands, { lane, turn, by: solve.executor, own });
+}
+
+/** What its driver did not live to write down. */
+async function ranUnseen(
+  target: Pick<Streamed, "hands" | "lane" | "turn">,
+  executions: readonly OwnExecution[] = [],
+): Promise<NewFact[]> {
+  const known = solveOf(target.hands.run.state).attempts.findLast(({ turn }) => turn === target.turn);
+  const facts: NewFact[] = [];
+  for (const own of executions.slice(known?.executions ?? 0)) facts.push(...(await ranItself(target, own)));
+  return facts;
+}
+
+/** Those that take turns now, this one with them: they share what is left. */
+const openLanes = ({ lanes }: RunState, own: string): number =>
+  [...lanes.values()].filter(({ lane, open }) => open !== undefined || lane === own).length;
 
 /** A stream that broke its contract is treated as a crash of the agent. */
 const lost = (): TurnEnd => ({
@@ -249,7 +285,7 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
         }
         case "usage": {
           // By the limits of this moment: they may have been changed since the turn began.
-          const over = overCap(capOf(run.state, 1), event.usage);
+          const over = overCap(capOf(run.state, openLanes(run.state, lane)), event.usage);
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }
@@ -257,6 +293,7 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
           return [heard(hands, { lane, turn, event })];
         case "text":
         case "thinking":
+        case "execution":
         case "tool-end":
         case "retry":
         case "notice":
@@ -313,12 +350,15 @@ export async function findOut(action: Extract<Action, { do: "find-out" }>, hands
     case "cut":
       return await run.append([
         ...receipts(start, found.usage, run.state),
+        ...(await ranUnseen(target, found.executions)),
         turnEnd(target, found.tools, cut("the driver died during the turn", found.usage, found.messageId), about),
       ]);
     case "ended":
       return await run.append([
         ...receipts(start, found.end.usage, run.state),
+        ...(await ranUnseen(target, found.executions)),
         turnEnd(target, found.tools, priced(found.end, { ports: hands.ports, live }), about),
+        ...(await proposed(hands, { lane, turn: start.turn, end: found.end })),
       ]);
   }
 }

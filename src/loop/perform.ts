@@ -11,6 +11,7 @@ import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
 import { closeSessions, warmUp } from "./perform-session.ts";
+import { endStep, execute, givenPlan, layOutAnswer } from "./perform-solve.ts";
 import { findOut, takeTurn } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
@@ -79,6 +80,10 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await hook(action, hands, signal);
     case "edit-tasks":
       return await hands.exclusively(() => editTaskFile(action, hands, signal));
+    case "execute":
+      return await execute(action, hands, signal);
+    case "end-step":
+      return await endStep(action, hands);
     case "end":
       await closeSessions(hands);
       await ports.trace.flush();
@@ -100,6 +105,7 @@ async function prepare(hands: Hands, lane: string): Promise<void> {
     { type: "lane-start", lane, why: "run" },
     recorded(first, { lane, iteration: 0, n: 0, by: "user" }),
     ...(await lookAtTasks(hands, { lane, iteration: 0, by: "person" })),
+    ...givenPlan(hands, lane),
   ]);
 }
 
@@ -107,6 +113,7 @@ async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hand
   const { run, ports } = hands;
   const { lane, iteration, n, by, parent } = action;
   const message = by === "user" ? `pawl: before iteration ${iteration + 1}` : `pawl: after iteration ${iteration}`;
+  if (by === "agent" && run.state.spec.solve !== undefined) await layOutAnswer(hands, lane);
   const taken = await ports.workspace.snapshot(n, { parent, message, at: run.now().wall, by });
   const tasks = await lookAtTasks(hands, { lane, iteration, by: by === "agent" ? "agent" : "person", taken });
   await run.append([recorded(taken, { lane, iteration, n, by }), ...tasks]);

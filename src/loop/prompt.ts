@@ -22,6 +22,8 @@ export type Manifest = Listed[];
 export interface ComposedPrompt {
   text: string;
   parts: Manifest;
+  /** Offsets into the text, in characters, up to which it is the same in later prompts. */
+  breaks: number[];
 }
 
 const BLOB_VERSION = 1;
@@ -30,10 +32,10 @@ const BLOB_VERSION = 1;
  * As it is kept: a line of JSON with the parts, then the text as it was sent. Not one JSON text: the masking of secrets
  * sees the prompt's own characters then.
  */
-export const promptBlob = ({ text, parts }: ComposedPrompt): string =>
+export const promptBlob = ({ text, parts }: Omit<ComposedPrompt, "breaks">): string =>
   `${JSON.stringify({ v: BLOB_VERSION, parts })}\n${text}`;
 
-export function readPromptBlob(kept: string): ComposedPrompt {
+export function readPromptBlob(kept: string): Omit<ComposedPrompt, "breaks"> {
   const end = kept.indexOf("\n");
   const { parts } = JSON.parse(kept.slice(0, end)) as { parts: Manifest };
   return { text: kept.slice(end + 1), parts };
@@ -56,6 +58,8 @@ export function capText(text: string, capBytes: number): { text: string; cut: nu
 export function joinParts(parts: readonly PromptPart[], maxBytes = MAX_PROMPT_BYTES): ComposedPrompt {
   const manifest: Manifest = [];
   const texts: string[] = [];
+  const breaks: number[] = [];
+  let length = 0;
   let left = maxBytes;
   for (const part of parts) {
     const whole = part.text.trim();
@@ -70,10 +74,12 @@ export function joinParts(parts: readonly PromptPart[], maxBytes = MAX_PROMPT_BY
       ...whyNot(included ? undefined : whole === "" ? part.silent : "no room"),
     });
     if (!included) continue;
+    length += text.length + (texts.length === 0 ? 0 : 2);
     texts.push(text);
     left -= bytes + 2;
+    if (part.stable === true) breaks.push(length);
   }
-  return { text: texts.join("\n\n"), parts: manifest };
+  return { text: texts.join("\n\n"), parts: manifest, breaks };
 }
 
 /** For the manifest; a part that had nothing to say needs no reason. */

@@ -49,6 +49,8 @@ export function planSession(
   const own = sessionOf(lane, agent);
   const worked = own !== undefined && own === lane.session;
   const fresh: Planned = { session: { mode: "new" } };
+  // Its prompts say everything.
+  if (state.spec.solve?.history === "pruned") return fresh;
   if (stale !== undefined && (worked || own === undefined)) {
     const { rewind } = stale;
     if (rewind === undefined || context === "fresh" || (rewind.agent ?? agent) !== agent) return fresh;

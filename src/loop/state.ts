@@ -15,6 +15,7 @@ import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { SeatState } from "./seats.ts";
+import { noAttempts, type SolveState } from "./solve-state.ts";
 import type { TaskCounts, TaskState } from "./tasks.ts";
 
 export const MAIN_LANE = "main";
@@ -224,6 +225,8 @@ export interface RunState {
   asked: number;
   /** Once the task file has been read. */
   tasks?: TaskState;
+  /** Of the recipe `solve`. */
+  solve?: SolveState;
   hooks: HookState;
   recent: IterationRecord[];
 }
@@ -305,6 +308,7 @@ export function initial(fact: FactOf<"run-start">): RunState {
     asked: 0,
     hooks: noHooks(),
     recent: [],
+    ...(fact.spec.solve === undefined ? {} : { solve: noAttempts() }),
   };
 }
 

@@ -55,7 +55,11 @@ export function fillParts(
   }
   const filled = fill(template, (name) => values.get(name) ?? "").trim();
   const { text, cut } = capText([...above, filled].join("\n\n"), maxBytes);
-  return { text, parts: [{ name: "template", bytes: bare, cut, included: true }, ...inOrder(parts, entries)] };
+  return {
+    text,
+    parts: [{ name: "template", bytes: bare, cut, included: true }, ...inOrder(parts, entries)],
+    breaks: [],
+  };
 }
 
 const inOrder = (parts: readonly PromptPart[], entries: ReadonlyMap<string, Entry>): Entry[] =>

@@ -34,7 +34,7 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   if (state.wait !== undefined) {
     const over = waitOver(state, now);
     // What needs neither the agent nor the workspace goes on meanwhile.
-    const beside = [...baselineActions(state), ...receipts];
+    const beside = [...baselineActions(state), ...receipts, ...underWay(recipe, state, now)];
     return over === undefined
       ? beside
       : [...beside, { do: "end-wait", key: `end-wait/${state.wait.wait}`, lane, why: over, wait: state.wait.wait }];
@@ -45,6 +45,12 @@ function choose(recipe: Recipe, state: RunState, now: Now): Action[] {
   const isClosing = next.some((action) => action.do === "decide" || action.do === "end");
   return [...receipts, ...next, ...(isClosing ? [] : baselineActions(state))];
 }
+
+/** Who waits does not hold up the others. */
+const underWay = (recipe: Recipe, state: RunState, now: Now): Action[] =>
+  recipe
+    .wanted(state, now)
+    .filter((action) => action.do === "execute" || (action.do === "turn" && !startsTurn(state, action)));
 
 function mayStart(state: RunState, action: Action): boolean {
   const beginsIteration = action.do === "turn" && action.iteration > (state.lanes.get(action.lane)?.iteration ?? 0);

@@ -2,7 +2,8 @@
 import type { Readable } from "node:stream";
 import { systemClock } from "./clock.ts";
 
-export type OnOutput = (chunk: Uint8Array) => void | Promise<void>;
+/** `from`: which stream, where they are read apart; else 0. */
+export type OnOutput = (chunk: Uint8Array, from: number) => void | Promise<void>;
 
 export interface Output {
   bytes(): number;
@@ -10,19 +11,23 @@ export interface Output {
   readonly done: Promise<void>;
   /** Resolves after this long without a byte, or when aborted. */
   silent(ms: number, signal: AbortSignal): Promise<void>;
-  /** Resolves once there were more bytes than this. */
+  /** Resolves once there were more bytes than this; `apart`, in one stream. */
   over(maxBytes: number): Promise<void>;
   /** Waits for the rest, at most `limitMs`; then lets go of the streams, whoever holds their other end. */
   finish(limitMs: number): Promise<void>;
 }
 
-export function readOutput(streams: readonly Readable[], { onOutput }: { onOutput?: OnOutput | undefined }): Output {
+export function readOutput(
+  streams: readonly Readable[],
+  { onOutput, apart = false }: { onOutput?: OnOutput | undefined; apart?: boolean | undefined },
+): Output {
   let bytes = 0;
+  const ofEach = streams.map(() => 0);
   let heardAt = performance.now();
   let letGo = false;
   let cap = { bytes: Infinity, passed: (): void => undefined };
 
-  async function read(stream: Readable): Promise<void> {
+  async function read(stream: Readable, from: number): Promise<void> {
     // A broken pipe is the end of the output; only the reader's own errors are errors.
     const chunks = stream.iterator()[Symbol.asyncIterator]();
     for (;;) {
@@ -30,9 +35,11 @@ export function readOutput(streams: readonly Readable[], { onOutput }: { onOutpu
       if (next === undefined || next.done === true || letGo) return;
       const chunk = next.value as Uint8Array;
       bytes += chunk.length;
+      const own = (ofEach[from] ?? 0) + chunk.length;
+      ofEach[from] = own;
       heardAt = performance.now();
-      if (bytes > cap.bytes) cap.passed();
-      await onOutput?.(chunk);
+      if ((apart ? own : bytes) > cap.bytes) cap.passed();
+      await onOutput?.(chunk, apart ? from : 0);
     }
   }
 

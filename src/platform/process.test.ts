@@ -43,6 +43,17 @@ describe("runProcess", () => {
     expect(await sh("exit 0", { input: Buffer.alloc(1 << 20) })).toMatchObject({ exitCode: 0 });
   });
 
+  it("reads both outputs apart when asked to, and counts each by itself", async () => {
+    const heard = ["", ""];
+    const onOutput = (chunk: Uint8Array, from: number) => void (heard[from] += Buffer.from(chunk).toString());
+    const script = "printf out; printf error >&2; printf more";
+    expect(await sh(script, { apart: true, onOutput })).toMatchObject({ outputBytes: 12 });
+    expect(heard).toEqual(["outmore", "error"]);
+    const quiet = { apart: true, maxOutputBytes: 7 };
+    expect((await sh(script, quiet)).limits).toEqual([]);
+    expect((await sh("printf 12345678 >&2; sleep 30", quiet)).limits).toEqual(["more than 7 bytes of output"]);
+  });
+
   it("passes arguments as they are, without a shell (A19)", async () => {
     const hostile = [
       "-rf",

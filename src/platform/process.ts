@@ -49,6 +49,8 @@ export interface ProcessRequest {
   maxOutputBytes?: number;
   /** Standard output and error, in the order they were written. Awaited before more is read. */
   onOutput?: OnOutput;
+  /** `onOutput` is told which of the two it was (0, 1), and `maxOutputBytes` counts for each; their common order is lost. */
+  apart?: boolean;
   /**
    * Once nothing of it runs any more, with the folder that holds the files it wrote below `cwd`: that itself, or where
    * a fence lets them go, which is thrown away afterwards.
@@ -211,11 +213,13 @@ type Started =
 
 async function startChild(request: ProcessRequest, { tag }: { tag: string }): Promise<Started> {
   const pipe = await takePipe();
+  const second = request.apart === true && pipe !== undefined ? await takePipe() : undefined;
+  const pipes = [pipe, second].filter((one) => one !== undefined);
   try {
     const stdin = request.input === undefined ? "ignore" : "pipe";
     const out = pipe?.writer ?? "pipe";
     const env = { ...request.env, [PROCESS_TAG]: tag };
-    const stdio = [stdin, out, out] as const;
+    const stdio = [stdin, out, request.apart === true ? (second?.writer ?? "pipe") : out] as const;
     const { cwd, confine } = request;
     const { child, held } = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
     if (child.pid === undefined) {
@@ -227,15 +231,15 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     child.stdin?.on("error", () => {});
     child.stdin?.end(request.input);
     const sockets = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    const streams = pipe === undefined ? sockets : [new Socket({ fd: pipe.reader, readable: true, writable: false })];
-    return { child, held, streams };
+    const read = pipes.map(({ reader }) => new Socket({ fd: reader, readable: true, writable: false }));
+    return { child, held, streams: [...read, ...sockets] };
   } catch (error) {
-    if (pipe !== undefined) closeSync(pipe.reader);
+    for (const { reader } of pipes) closeSync(reader);
     const { code = "UNKNOWN", message } = error as NodeJS.ErrnoException;
     const noFolder = code === "ENOENT" && !existsSync(request.cwd);
     return { startError: { code, message: noFolder ? `no such folder: ${request.cwd}` : message } };
   } finally {
-    if (pipe !== undefined) closeSync(pipe.writer);
+    for (const { writer } of pipes) closeSync(writer);
   }
 }
 

@@ -5,7 +5,8 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export type Body = { is: "text"; text: string } | { is: "too-large" } | { is: "unreadable" } | { is: "gone" };
+type Unread = { is: "too-large" } | { is: "unreadable" } | { is: "gone" };
+export type Body = { is: "text"; text: string } | Unread;
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify(gunzip),
@@ -15,6 +16,14 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
 };
 
 export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Body> {
+  const body = await readBytes(request, maxBytes);
+  return body.is === "bytes" ? { is: "text", text: body.bytes.toString("utf8") } : body;
+}
+
+export async function readBytes(
+  request: IncomingMessage,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<{ is: "bytes"; bytes: Buffer<ArrayBuffer> } | Unread> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -32,11 +41,11 @@ export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYT
   }
   const encoding = request.headers["content-encoding"] ?? "identity";
   const whole = Buffer.concat(chunks);
-  if (encoding === "identity") return { is: "text", text: whole.toString("utf8") };
+  if (encoding === "identity") return { is: "bytes", bytes: whole };
   const decode = DECODERS[encoding];
   if (decode === undefined) return { is: "unreadable" };
   try {
-    return { is: "text", text: (await decode(whole, { maxOutputLength: maxBytes })).toString("utf8") };
+    return { is: "bytes", bytes: Buffer.from(await decode(whole, { maxOutputLength: maxBytes })) };
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE"
       ? { is: "too-large" }

@@ -81,7 +81,7 @@ function answeredSteps(steps: readonly Step[], answers: readonly Turn[]): number
 
 function isPartOf(answer: Turn, step: Step | undefined): boolean {
   if (answer.toolCalls < (step?.tools?.length ?? 0)) return true;
-  return answer.toolCalls === 0 && answer.texts.length === 0;
+  return answer.toolCalls === 0 && answer.texts.length === 0 && (answer.serverCalls ?? 0) === 0;
 }
 
 /** `stillDue` counts a request against the fault at an index and says whether it is one of its `times`. */

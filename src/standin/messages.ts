@@ -67,6 +67,7 @@ function turnOf(message: Json): Turn {
       .filter((block) => block["type"] === "tool_result")
       .map((block) => textsOf(block["content"]).join("\n")),
     toolCalls: blocks.filter((block) => block["type"] === "tool_use").length,
+    serverCalls: blocks.filter((block) => block["type"] === "server_tool_use").length,
   };
 }
 
@@ -90,6 +91,18 @@ function demandPairs(messages: readonly Json[]): void {
   }
 }
 
+/** One that waits for its result is sent back as it is, with nothing of the user behind it. */
+function demandServerResults(messages: readonly Json[]): void {
+  for (const [at, message] of messages.entries()) {
+    if (message["role"] !== "assistant" || messages[at + 1]?.["role"] !== "user") continue;
+    const blocks = blocksOf(message["content"]);
+    const answered = new Set(blocks.map((block) => block["tool_use_id"]));
+    const open = blocks.find((block) => block["type"] === "server_tool_use" && !answered.has(block["id"]));
+    if (open !== undefined)
+      throw new BadRequest(`messages.${at}: \`server_tool_use\` without its result: ${textOf(open["id"])}.`);
+  }
+}
+
 function parse(body: Json): Parsed {
   const model = textOf(body["model"]);
   if (model === "") throw new BadRequest("model: Field required");
@@ -97,6 +110,7 @@ function parse(body: Json): Parsed {
   if (messages.length === 0) throw new BadRequest("messages: at least one message is required");
   if (messages[0]?.["role"] !== "user") throw new BadRequest('messages: first message must use the "user" role');
   demandPairs(messages.filter((message) => roleOf(message) !== "system"));
+  demandServerResults(messages);
   const blocks = billableBlocks(body);
   const breakpoints = blocks.filter((block) => block.breakpoint !== undefined).length;
   if (breakpoints > MAX_BREAKPOINTS)
@@ -142,8 +156,17 @@ function contentOf(block: AnswerBlock): Json {
       return { type: "thinking", thinking: block.text, signature: SIGNATURE };
     case "tool":
       return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+    case "server":
+      return block.content;
   }
 }
+
+const containerOf = ({ container }: Answer): Json => ({
+  container: container === undefined ? null : { ...container, skills: null },
+});
+
+const editsOf = ({ appliedEdits }: Answer): Json =>
+  appliedEdits === undefined ? {} : { context_management: { applied_edits: appliedEdits } };
 
 function json(answer: Answer): Json {
   return {
@@ -154,9 +177,14 @@ function json(answer: Answer): Json {
     content: answer.blocks.map(contentOf),
     stop_reason: answer.stopReason,
     stop_sequence: null,
+    ...containerOf(answer),
+    ...editsOf(answer),
     usage: usageOf(answer.billing),
   };
 }
+
+const inputDeltas = (input: unknown): Json[] =>
+  chunksOf(JSON.stringify(input)).map((part) => ({ type: "input_json_delta", partial_json: part }));
 
 function deltasOf(block: AnswerBlock): { start: Json; deltas: Json[] } {
   switch (block.type) {
@@ -176,8 +204,14 @@ function deltasOf(block: AnswerBlock): { start: Json; deltas: Json[] } {
     case "tool":
       return {
         start: { type: "tool_use", id: block.id, name: block.name, input: {} },
-        deltas: chunksOf(JSON.stringify(block.input)).map((part) => ({ type: "input_json_delta", partial_json: part })),
+        deltas: inputDeltas(block.input),
       };
+    case "server": {
+      const { input, ...call } = block.content;
+      return input === undefined
+        ? { start: block.content, deltas: [] }
+        : { start: { ...call, input: {} }, deltas: inputDeltas(input) };
+    }
   }
 }
 
@@ -186,7 +220,9 @@ function events(answer: Answer): string[] {
   // The stream opens with a token or so of output; the true count comes with the end.
   const opening = usageOf({ ...answer.billing, outputTokens: Math.min(1, answer.billing.outputTokens) });
   return [
-    event("message_start", { message: { ...json(answer), content: [], stop_reason: null, usage: opening } }),
+    event("message_start", {
+      message: { ...json(answer), content: [], stop_reason: null, container: null, usage: opening },
+    }),
     event("ping", {}),
     ...answer.blocks.flatMap((block, index) => {
       const { start, deltas } = deltasOf(block);
@@ -197,7 +233,8 @@ function events(answer: Answer): string[] {
       ];
     }),
     event("message_delta", {
-      delta: { stop_reason: answer.stopReason, stop_sequence: null },
+      delta: { stop_reason: answer.stopReason, stop_sequence: null, ...containerOf(answer) },
+      ...editsOf(answer),
       usage: usageOf(answer.billing),
     }),
     event("message_stop", {}),

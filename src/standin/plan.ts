@@ -2,9 +2,10 @@
 import type { BillableBlock, Billing, PrefixCache } from "./billing.ts";
 import { billInput, priced, tokensOf } from "./billing.ts";
 import type { Answer, AnswerBlock, Protocol, Refusal } from "./protocol.ts";
-import { newId } from "./protocol.ts";
+import { isObject, newId, textOf } from "./protocol.ts";
 import { ratesOf } from "./rates.ts";
 import type { StandinRequest } from "./request.ts";
+import type { Executed } from "./sandbox.ts";
 import type { Step } from "./script.ts";
 
 export type Plan =
@@ -20,6 +21,8 @@ export interface PlanContext {
   protocol: Protocol;
   cache: PrefixCache;
   nowMs: number;
+  /** What came of the step's code. */
+  executed?: Executed | undefined;
 }
 
 /** Of an answer that is not sent whole. */
@@ -59,29 +62,69 @@ function refusalOf(step: Step, { status, nowMs }: { status: number; nowMs: numbe
   };
 }
 
-function blocksOf(step: Step, request: StandinRequest): AnswerBlock[] {
-  const texts = step.usageLimitText ?? step.text ?? [];
+/** Tools by which agent programs have their model answer in a form. */
+const ANSWER_TOOLS = ["StructuredOutput"];
+
+/** The tool that an answer in a form is the input of; undefined: it is text. */
+function answerTool({ body, tools }: StandinRequest): string | undefined {
+  const choice = body["tool_choice"];
+  if (isObject(choice) && choice["type"] === "tool") return textOf(choice["name"]);
+  return ANSWER_TOOLS.find((name) => tools.has(name));
+}
+
+function blocksOf(step: Step, { request, executed }: Pick<PlanContext, "request" | "executed">): AnswerBlock[] {
+  const isTool = step.answer !== undefined && answerTool(request) !== undefined;
+  const answer = step.answer === undefined || isTool ? [] : [JSON.stringify(step.answer)];
+  const texts = [step.usageLimitText ?? step.text ?? [], answer].flat(2);
+  const told = texts.map((text) => ({ type: "text" as const, text }));
   // A client that offers no tools (a title request, a judge) cannot be asked to run one.
-  const tools = request.tools.size === 0 ? [] : (step.tools ?? []);
+  const tools = request.tools.size === 0 ? [] : [...(step.tools ?? []), ...answerCall(step, request)];
   const prefix = request.protocol === "messages" ? "toolu_" : "call_";
   const blocks: AnswerBlock[] = [
     ...(step.thinking === undefined ? [] : [{ type: "thinking" as const, text: step.thinking }]),
-    ...[texts].flat().map((text) => ({ type: "text" as const, text })),
+    ...told.slice(0, -1),
+    ...(executed?.blocks ?? []),
+    ...told.slice(-1),
     ...tools.map(({ name, input }) => ({ type: "tool" as const, id: newId(prefix), name, input: input ?? {} })),
   ];
   return blocks.some((block) => block.type !== "thinking") ? blocks : [...blocks, { type: "text", text: "ok" }];
 }
 
+function answerCall({ answer }: Step, request: StandinRequest): NonNullable<Step["tools"]> {
+  const name = answer === undefined ? undefined : answerTool(request);
+  return name === undefined ? [] : [{ name, input: answer as Record<string, never> }];
+}
+
 function answerOf(step: Step, context: PlanContext & { share: number }): Answer {
-  const { request } = context;
-  const blocks = blocksOf(step, request);
+  const { request, executed } = context;
+  const blocks = blocksOf(step, context);
   const calls = blocks.some((block) => block.type === "tool");
   return {
     model: request.model,
     blocks,
     stopReason: step.stopReason ?? (calls ? "tool_use" : "end_turn"),
     billing: billingOf(step.usage, { ...context, answer: blocks }),
+    ...(executed === undefined ? {} : { container: containerOf(executed) }),
+    ...(request.body["context_management"] === undefined ? {} : { appliedEdits: step.appliedEdits ?? [] }),
   };
+}
+
+const containerOf = ({ container: { id, expiresAtMs } }: Executed) => ({
+  id,
+  expires_at: new Date(expiresAtMs).toISOString(),
+});
+
+/** What the model wrote of a block. */
+function written(block: AnswerBlock): string {
+  switch (block.type) {
+    case "tool":
+      return `${block.name}${JSON.stringify(block.input)}`;
+    case "server":
+      return JSON.stringify(block.content["input"] ?? "");
+    case "text":
+    case "thinking":
+      return block.text;
+  }
 }
 
 function billingOf(
@@ -90,10 +133,7 @@ function billingOf(
 ): Billing {
   const { request, blocks, protocol, cache, nowMs, answer, share } = context;
   const input = billInput({ model: request.model, blocks, mode: protocol.cacheMode }, { cache, nowMs });
-  const output = answer.reduce(
-    (sum, block) => sum + tokensOf(block.type === "tool" ? `${block.name}${JSON.stringify(block.input)}` : block.text),
-    0,
-  );
+  const output = answer.reduce((sum, block) => sum + tokensOf(written(block)), 0);
   const counted = { ...input, outputTokens: Math.ceil(output * share) };
   const told =
     usage === undefined

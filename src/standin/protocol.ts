@@ -6,7 +6,9 @@ import type { ProtocolName, StandinRequest } from "./request.ts";
 export type AnswerBlock =
   | { type: "text"; text: string }
   | { type: "thinking"; text: string }
-  | { type: "tool"; id: string; name: string; input: Readonly<Record<string, unknown>> };
+  | { type: "tool"; id: string; name: string; input: Readonly<Record<string, unknown>> }
+  /** Of a tool that the provider runs itself, as it goes over the wire; only in the Messages protocol. */
+  | { type: "server"; content: Readonly<Record<string, unknown>> };
 
 /** A whole answer of the model, before it is put on the wire. */
 export interface Answer {
@@ -15,6 +17,10 @@ export interface Answer {
   /** In the words of the Messages protocol; the others translate it. */
   stopReason: string;
   billing: Billing;
+  /** Where code was run. */
+  container?: { id: string; expires_at: string } | undefined;
+  /** What was left out of the conversation, as the request allowed. */
+  appliedEdits?: readonly unknown[] | undefined;
 }
 
 /** An answer with an HTTP status other than 200. */

@@ -17,6 +17,8 @@ export interface Turn {
   toolResults: readonly string[];
   /** How many tools the model called in it. */
   toolCalls: number;
+  /** How many tools its provider ran for it. */
+  serverCalls?: number;
 }
 
 export interface StandinRequest {

@@ -112,7 +112,11 @@ const textPart = (text: string): Json => ({ type: "output_text", text, annotatio
 /** A tool of the kind `custom` takes plain text: the field `input` of the step's input. */
 const rawInput = (input: Json): string => (typeof input["input"] === "string" ? input["input"] : JSON.stringify(input));
 
-function itemOf(block: AnswerBlock, kinds: ReadonlyMap<string, ToolKind>): Json {
+/** Tools of Anthropic's that run on its side do not exist here. */
+type ItemBlock = Exclude<AnswerBlock, { type: "server" }>;
+const itemBlocks = ({ blocks }: Answer): ItemBlock[] => blocks.filter((block) => block.type !== "server");
+
+function itemOf(block: ItemBlock, kinds: ReadonlyMap<string, ToolKind>): Json {
   switch (block.type) {
     case "text":
       return {
@@ -163,7 +167,10 @@ function responseOf(answer: Answer, { id, output }: { id: string; output: readon
 }
 
 function json(answer: Answer, request: StandinRequest): Json {
-  return responseOf(answer, { id: newId("resp_"), output: answer.blocks.map((block) => itemOf(block, request.tools)) });
+  return responseOf(answer, {
+    id: newId("resp_"),
+    output: itemBlocks(answer).map((block) => itemOf(block, request.tools)),
+  });
 }
 
 interface Event {
@@ -172,7 +179,7 @@ interface Event {
 }
 
 /** The events between an item's being added and its being done. */
-function growth(item: Json, block: AnswerBlock): { empty: Json; events: Event[] } {
+function growth(item: Json, block: ItemBlock): { empty: Json; events: Event[] } {
   const at = { item_id: item["id"] };
   switch (block.type) {
     case "text": {
@@ -228,7 +235,7 @@ function events(answer: Answer, request: StandinRequest): string[] {
     type,
     response: responseOf(answer, { id, output: null }),
   }));
-  for (const [index, block] of answer.blocks.entries()) {
+  for (const [index, block] of itemBlocks(answer).entries()) {
     const item = itemOf(block, request.tools);
     const { empty, events } = growth(item, block);
     all.push({ type: "response.output_item.added", output_index: index, item: empty });

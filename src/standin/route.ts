@@ -7,6 +7,7 @@ import { readBody } from "./body.ts";
 import { chatProtocol } from "./chat.ts";
 import type { Tally } from "./choose.ts";
 import { choose, knowsModel } from "./choose.ts";
+import { handleFiles, isFilesPath } from "./files-route.ts";
 import { messagesProtocol } from "./messages.ts";
 import { modelList } from "./models.ts";
 import type { Plan } from "./plan.ts";
@@ -18,6 +19,8 @@ import { described, outcomeOf } from "./request-log.ts";
 import { conversationOf, isSideRequest } from "./request.ts";
 import { perform, refuse, sendJson } from "./respond.ts";
 import { responsesProtocol } from "./responses.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { gone as containerGone } from "./sandbox.ts";
 import type { Script, Step } from "./script.ts";
 
 export interface Context {
@@ -26,6 +29,7 @@ export interface Context {
   log: RequestLog;
   cache: PrefixCache;
   tally: Tally;
+  sandbox: Sandbox;
   closing: AbortSignal;
 }
 
@@ -33,6 +37,7 @@ type Endpoint =
   | { is: "model"; protocol: Protocol }
   | { is: "count"; protocol: Protocol }
   | { is: "models" }
+  | { is: "files" }
   | { is: "alive" }
   | { is: "unknown" };
 
@@ -46,6 +51,7 @@ const POSTS: Readonly<Record<string, Endpoint>> = {
 const SIDE_STEP: Step = { text: "Stand-in title" };
 
 function endpointOf(method: string | undefined, path: string): Endpoint {
+  if (isFilesPath(path)) return { is: "files" };
   switch (method) {
     case "HEAD":
       return { is: "alive" };
@@ -61,7 +67,8 @@ function endpointOf(method: string | undefined, path: string): Endpoint {
 
 export async function handle(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   const url = request.url ?? "/";
-  const endpoint = endpointOf(request.method, url.split("?")[0] ?? "/");
+  const path = url.split("?")[0] ?? "/";
+  const endpoint = endpointOf(request.method, path);
   const left = new AbortController();
   response.once("close", () => left.abort());
   response.once("error", () => left.abort());
@@ -71,6 +78,11 @@ export async function handle(request: IncomingMessage, response: ServerResponse,
       return;
     case "models":
       sendJson(response, modelList(context.script));
+      return;
+    case "files":
+      if (!mayEnter(request, context))
+        return refuse(response, messagesProtocol, { status: 401, message: "invalid x-api-key" });
+      await handleFiles(request, response, { files: context.sandbox.files, path });
       return;
     case "unknown":
       refuse(response, messagesProtocol, { status: 404, message: `${request.method} ${url} is not known here` });
@@ -144,12 +156,12 @@ async function admit(
     case "text":
       context.log.dump(n, body.text);
   }
-  if (context.apiKey !== undefined && keyOf(request) !== context.apiKey)
-    return { status: 401, message: "invalid x-api-key" };
+  if (!mayEnter(request, context)) return { status: 401, message: "invalid x-api-key" };
   try {
     const parsed = parse(body.text, protocol);
-    const { model } = parsed.request;
-    return knowsModel(context.script, model) ? parsed : { status: 404, message: `model: ${model}` };
+    const { model, body: asked } = parsed.request;
+    if (!knowsModel(context.script, model)) return { status: 404, message: `model: ${model}` };
+    return context.sandbox.refusalOf(asked) ?? parsed;
   } catch (error) {
     return { status: 400, message: (error as Error).message };
   }
@@ -166,6 +178,9 @@ function parse(text: string, protocol: Protocol): Parsed {
   return protocol.parse(body);
 }
 
+const mayEnter = (request: IncomingMessage, { apiKey }: Context): boolean =>
+  apiKey === undefined || keyOf(request) === apiKey;
+
 function keyOf(request: IncomingMessage): string {
   const key = request.headers["x-api-key"];
   if (typeof key === "string") return key;
@@ -177,11 +192,18 @@ async function decide(
   parsed: Parsed,
   { context, protocol }: { context: Context; protocol: Protocol },
 ): Promise<{ plan: Plan; step: Step; number: number | null }> {
-  const planned = (step: Step): Plan => planOf(step, { ...parsed, protocol, cache: context.cache, nowMs: Date.now() });
-  if (isSideRequest(parsed.request)) return { plan: planned(SIDE_STEP), step: SIDE_STEP, number: null };
+  const { sandbox, cache } = context;
+  const { body } = parsed.request;
+  const planned = async (step: Step): Promise<Plan> => {
+    if (step.expireContainer === true && sandbox.expire(body))
+      return { do: "refuse", refusal: containerGone("it names") };
+    const executed = step.execute === undefined ? undefined : await sandbox.execute(step.execute, body);
+    return planOf(step, { ...parsed, protocol, cache, nowMs: Date.now(), executed });
+  };
+  if (isSideRequest(parsed.request)) return { plan: await planned(SIDE_STEP), step: SIDE_STEP, number: null };
   try {
     const { step, number } = await choose(context.script, parsed.request, context.tally);
-    return { plan: planned(step), step, number };
+    return { plan: await planned(step), step, number };
   } catch (error) {
     const status = error instanceof UsageError ? 400 : 500;
     const refusal = { status, message: `the script failed: ${(error as Error).message}` };

@@ -15,6 +15,7 @@ import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { UsageError } from "../errors.ts";
+import { executeSchema } from "./execute.ts";
 import type { StandinRequest } from "./request.ts";
 
 const count = z.int().nonnegative();
@@ -27,6 +28,14 @@ const stepSchema = z.strictObject({
   tools: z
     .array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), z.json()).optional() }))
     .optional(),
+  /** Code that the model runs in its provider's sandbox, before its last text; left out where that is not offered. */
+  execute: z.array(executeSchema).optional(),
+  /** The container that the request names is gone: it is refused, and answered when it is sent without. */
+  expireContainer: z.boolean().optional(),
+  /** In the form that the request asks for: as its text, or as the input of the tool that it has to call. */
+  answer: z.json().optional(),
+  /** Told where the request has `context_management`. */
+  appliedEdits: z.array(z.json()).optional(),
   /** In the words of the Messages protocol: end_turn, tool_use, max_tokens, refusal, … */
   stopReason: z.string().optional(),
   /** Tokens to report and bill instead of the counted ones. */

@@ -12,7 +12,9 @@ import type { Tally } from "./choose.ts";
 import type { LoggedRequest } from "./request-log.ts";
 import { openRequestLog } from "./request-log.ts";
 import { sendJson } from "./respond.ts";
+import { fileStore } from "./file-store.ts";
 import { handle } from "./route.ts";
+import { openSandbox } from "./sandbox.ts";
 import type { Script } from "./script.ts";
 
 export interface StandinOptions {
@@ -27,6 +29,8 @@ export interface StandinOptions {
   logFile?: string | undefined;
   /** Whole bodies of requests, one file each, named by `n`. */
   dumpDir?: string | undefined;
+  /** Steps may have their code really run, here, bounded but without a fence. */
+  runCode?: boolean | undefined;
 }
 
 export interface Standin {
@@ -44,12 +48,14 @@ const HOST = "127.0.0.1";
 export async function startStandin(options: StandinOptions): Promise<Standin> {
   const log = openRequestLog(options);
   const closing = new AbortController();
+  const sandbox = openSandbox(fileStore(), { runCode: options.runCode === true });
   const context = {
     script: options.script,
     apiKey: options.apiKey,
     log,
     cache: new Map() as PrefixCache,
     tally: new Map() as Tally,
+    sandbox,
     closing: closing.signal,
   };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -61,6 +67,7 @@ export async function startStandin(options: StandinOptions): Promise<Standin> {
   const close = async (): Promise<void> => {
     closing.abort();
     await Promise.all(servers.map(closed));
+    sandbox.close();
   };
   try {
     const main = await listening(createServer(listener), { port: options.port ?? 0, host: HOST });

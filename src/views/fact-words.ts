@@ -2,6 +2,7 @@
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { executionWords, proposalWords } from "./solve/fact-words.ts";
 import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
@@ -84,6 +85,14 @@ export function factWords(fact: Fact): string | undefined {
       return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
     case "wait-end":
       return fact.why === "over" ? "the wait is over" : `the wait is over: ${short(fact.why)}`;
+    case "proposal-made":
+      return proposalWords(fact);
+    case "execution-recorded":
+      return executionWords(fact);
+    case "plan-made":
+      return `plan ${fact.revision} by ${fact.by === "person" ? "a person" : "the model"}: ${short(fact.steps.map(({ id }) => id).join(", "))}`;
+    case "step-end":
+      return `step ${fact.step} ${fact.is}: ${short(fact.result.text)}`;
     default:
       return undefined;
   }

@@ -4,7 +4,7 @@
  */
 import { styleText } from "node:util";
 import type { Evidence, Fact, FactOf } from "../events.ts";
-import { mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
+import { MAIN_LANE, mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
 import { factWords, protectedWords, verdictWords } from "./fact-words.ts";
@@ -36,11 +36,22 @@ export interface TerminalOptions {
   now: () => number;
   /** Where the agent works: paths in it are shown without it. */
   root?: string;
+  /** What the agent says is no text for people, but a proposal that a fact tells of. */
+  answers?: boolean;
 }
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
-export function terminalView({ write, live, colour, loudness, redact, now, root }: TerminalOptions): RunView {
+export function terminalView({
+  write,
+  live,
+  colour,
+  loudness,
+  redact,
+  now,
+  root,
+  answers = false,
+}: TerminalOptions): RunView {
   const line = (text: string, { at, style }: { at: number; style?: Style | undefined }): void => {
     beats.heard();
     for (const one of text.split("\n")) {
@@ -65,6 +76,7 @@ export function terminalView({ write, live, colour, loudness, redact, now, root 
     },
     trace(traced) {
       beats.life();
+      if (answers && traced.kind === "text" && loudness !== "verbose") return;
       if (loudness === "quiet" || (loudness === "normal" && !isForEverybody(traced))) return;
       const all = traceWords(traced);
       const words = root === undefined || traced.kind === "text" ? all : all?.replaceAll(`${root}/`, "");
@@ -101,6 +113,7 @@ function verbose(fact: Fact): Told | undefined {
 function tell(fact: Fact, state: RunState): Told | undefined {
   switch (fact.type) {
     case "iteration-start": {
+      if (fact.lane !== MAIN_LANE) return { text: `  ${fact.lane}, attempt ${fact.n}` };
       const max = state.limits.iterations;
       return { text: `iteration ${fact.n}${max === undefined ? "" : ` of ${max}`}${taskWords(state)}`, style: "bold" };
     }
@@ -148,6 +161,12 @@ function tell(fact: Fact, state: RunState): Told | undefined {
     }
     case "hook-end":
       return fact.ok ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "proposal-made":
+    case "plan-made":
+    case "step-end":
+      return { text: `  ${factWords(fact)}` };
+    case "execution-recorded":
+      return { text: `  ${factWords(fact)}`, style: fact.kind === "ok" ? "green" : "red" };
     case "agent-benched":
     case "change-restored":
     case "directive-received":

@@ -86,6 +86,21 @@ describe("examples", () => {
     expect(place.repository.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
   });
 
+  it("question: errs once, is told why, and prints the answer with the program behind it", async () => {
+    const run = (code: string): Step => ({ answer: { do: "run", note: "by a program", language: "python", code } });
+    const rule = (n: number, step: Step) => ({ when: { promptIncludes: `Iteration ${n} of` }, steps: [step] });
+    const right = "import csv\nprint(sum(int(row['units']) for row in csv.DictReader(open('stock.csv'))))";
+    const place = await cliPlace({
+      script: { rules: [rule(1, run("print(units)")), rule(2, run(right))], steps: [{ text: "ok" }] },
+      env: { PAWL_MODEL: "claude-opus-5-5" },
+    });
+    const args = ["How many units are there?", join(EXAMPLES, "question/stock.csv"), "42"];
+    const { code, output } = await runExample("question/solve.ts", { place, args });
+    expect([code, output]).toEqual([0, expect.stringContaining("verified: 42")]);
+    expect(output).toContain("NameError: name 'units' is not defined");
+    expect(output).toContain("csv.DictReader");
+  });
+
   it("orchestrator: a hint when nothing changes, then another model, and what a person typed, each in the next iteration", async () => {
     const idle: Step[] = [{ text: "I think about it." }];
     const script = byIteration({

@@ -12,6 +12,7 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   expect(without.code).toBe(1);
   expect(without.stdout).toMatch(/^FAIL +login +none found.*\n.*ANTHROPIC_API_KEY/m);
   expect(without.stdout).toMatch(/^ok +fence +bwrap; `pawl doctor --fence` tries to get out of it$/m);
+  expect(without.stdout).toMatch(/^ok +code +python 3\.\S+, javascript and typescript \d+\.\S+, (bash|sh)$/m);
   const withKey = await place.start(["doctor", "--json"], { env: { ANTHROPIC_API_KEY: "a-key-for-the-doctor" } }).done;
   expect(withKey.code).toBe(0);
   expect(withKey.stdout).not.toContain("a-key-for-the-doctor");
@@ -29,6 +30,7 @@ it("examines what pawl needs, and fails when there is no login", async () => {
     "settings",
     "pawl",
     "fence",
+    "code",
   ]);
 });
 

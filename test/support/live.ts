@@ -1,5 +1,6 @@
 /** Drives a run of the simulated world to its end, however often its drivers die. */
 import { drive, type DriveOptions } from "../../src/loop/drive.ts";
+import type { Recipe } from "../../src/loop/actions.ts";
 import type { RunState } from "../../src/loop/state.ts";
 import { runRecipe } from "../../src/recipes/run.ts";
 import type { RunSpec } from "../../src/spec.ts";
@@ -17,6 +18,7 @@ export interface LiveOptions {
   deaths?: readonly Death[];
   reopen?: DriveOptions["reopen"];
   between?: DriveOptions["between"];
+  recipe?: Recipe;
   adjust?: (ports: ReturnType<typeof portsOf>) => void;
 }
 
@@ -26,7 +28,7 @@ export async function live(
   world: World,
   spec: RunSpec,
   acts: readonly Behaviour[],
-  { passes = isGood, deaths = [], reopen, between, adjust }: LiveOptions = {},
+  { passes = isGood, deaths = [], reopen, between, adjust, recipe = runRecipe }: LiveOptions = {},
 ): Promise<RunState> {
   const at = { v: 1 as const, run: spec.run, lane: "main", seq: 0, at: world.wall, elapsed: 0, epoch: 0 };
   if (world.facts.length === 0) world.facts.push({ ...at, ...startFact(spec) });
@@ -36,7 +38,7 @@ export async function live(
     const ended = await Promise.race([
       drive({
         run: spec.run,
-        recipe: patient(world),
+        recipe: patient(world, recipe),
         ports,
         signal: new AbortController().signal,
         ...(reopen === undefined ? {} : { reopen }),
@@ -51,14 +53,14 @@ export async function live(
 }
 
 /** The recipe, until it is asked without end. */
-function patient(world: World): typeof runRecipe {
+function patient(world: World, recipe: Recipe): Recipe {
   let looks = 0;
   return {
-    ...runRecipe,
+    ...recipe,
     wanted(state, now) {
       looks += 1;
       if (looks > FREE_LOOKS + MAX_LOOKS_PER_TOUCH * world.touches) throw new Error("a busy loop");
-      return runRecipe.wanted(state, now);
+      return recipe.wanted(state, now);
     },
   };
 }

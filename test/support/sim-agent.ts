@@ -25,6 +25,8 @@ export interface Behaviour {
   /** Its last words, instead of those that `claim` says. */
   says?: string;
   call?: TurnEnd["call"];
+  /** Of a session that only answers. */
+  answer?: (prompt: string) => unknown;
   /** What whoever reviews its change makes of it: lines added, and whether it lets it pass. */
   review?: { lines: string[]; rejects: boolean };
 }
@@ -81,7 +83,8 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
 
   async function* turn(ref: string, uuid: string, prompt: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const isReview = prompt.startsWith("Review of iteration ");
-    const n = Number(/^(?:Iteration|Review of iteration) (\d+)/m.exec(prompt)?.[1]);
+    const step = /^Step (\S+), attempt (\d+)/m.exec(prompt)?.[0];
+    const n = step === undefined ? Number(/^(?:Iteration|Review of iteration) (\d+)/m.exec(prompt)?.[1]) : 1;
     const worker = behaviours[Math.min(n, behaviours.length) - 1] ?? IDLE;
     const behaviour = isReview ? reviewer(worker) : worker;
     const record: SimTurn = { usage: NO_USAGE, tools: [], messageId: `${uuid}-0` };
@@ -93,6 +96,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
       call: outcome.is === "done" ? (behaviour.call ?? null) : null,
       messageId: record.usage.requests === 0 ? null : record.messageId,
       contextTokens: 10,
+      ...(behaviour.answer === undefined || outcome.is !== "done" ? {} : { answer: behaviour.answer(prompt) }),
     });
     if (signal.aborted) return yield end({ is: "interrupted", by: String(signal.reason) }, "");
     world.prompts.push(prompt);
@@ -129,7 +133,7 @@ export function simAgent({ world, behaviours, touch }: SimAgent): Agent {
             world.memos.set(path, edit(world.memos.get(path) ?? ""));
           const words = behaviour.claim ? "done\n<promise>COMPLETE</promise>" : "not yet";
           record.ended = end({ is: "done" }, behaviour.says ?? words);
-          const what = isReview ? `review of ${n}` : `${n}`;
+          const what = step ?? (isReview ? `review of ${n}` : `${n}`);
           if (world.finished.includes(what)) world.boughtTwice.push(what);
           world.finished.push(what);
         });

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Directive, Fact, NewFact, Verdict } from "../../src/events.ts";
 import type { HookResult, Ports, Reply, Standing } from "../../src/ports.ts";
+import type { Execution } from "../../src/ports/executor.ts";
 import type { HookSpec, RunSpec } from "../../src/spec.ts";
 import { simAgent, type Behaviour, type SimTurn } from "./sim-agent.ts";
 import { plainSpec } from "./spec.ts";
@@ -35,6 +36,9 @@ export interface World {
   /** Dollars, as the provider counts them. */
   billed: number;
   finished: string[];
+  /** Programs, each time one was run; and those of them whose result was a fact already. */
+  executed: string[];
+  executedTwice: string[];
   boughtTwice: string[];
   touches: number;
   wall: number;
@@ -88,6 +92,8 @@ export function makeWorld(): World {
     requests: 0,
     billed: 0,
     finished: [],
+    executed: [],
+    executedTwice: [],
     boughtTwice: [],
     touches: 0,
     wall: 1_800_000_000_000,
@@ -321,7 +327,7 @@ export function portsOf(
       writer: () => {
         throw new Error("not part of this world");
       },
-      get: async () => undefined,
+      get: async (hash) => (world.blobs.has(hash) ? Buffer.from(world.blobs.get(hash) ?? "") : undefined),
     },
     agents: { sim: simAgent({ world, behaviours, touch }) },
     workspace: {
@@ -386,6 +392,20 @@ export function portsOf(
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),
       close: async () => undefined,
     },
+    code: {
+      executor: {
+        name: "sim",
+        run: async ({ text }) =>
+          await touch(() => {
+            world.executed.push(text);
+            const isKnown = world.facts.some((f) => f.type === "execution-recorded" && f.code.text === text);
+            if (isKnown) world.executedTwice.push(text);
+            return simExecution(text);
+          }),
+      },
+      folder: async ({ step }) => (step === undefined ? "/r" : `/r/steps/${step}`),
+      makeWay: () => undefined,
+    },
     hook: async (hook, input) =>
       await touch(() => {
         world.hooked.push({ hook: hook.name, on: (JSON.parse(input) as { type: string }).type });
@@ -402,6 +422,20 @@ export function portsOf(
     sweep: async () => 0,
     agentHome: { home: "/h", instructions: "", environment: {} },
     uuid: () => oid(`id ${(world.ids += 1)}`),
+  };
+}
+
+/** `print X` prints it, `fail X` fails with it; what comes after a # tells programs apart. */
+function simExecution(code: string): Execution {
+  const [, verb, words = ""] = /^(\w+) ?([^#]*)/.exec(code) ?? [];
+  const isOk = verb === "print";
+  const printed = (text: string): Execution["stdout"] => ({ text, bytes: text.length });
+  return {
+    end: { is: "exit", code: isOk ? 0 : 1 },
+    stdout: printed(isOk ? words.trim() : ""),
+    stderr: printed(isOk ? "" : words.trim()),
+    files: [],
+    durationMs: 1,
   };
 }
 

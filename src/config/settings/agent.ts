@@ -14,7 +14,7 @@ export const AGENT_SETTINGS = {
     argument: "NAME",
     group: "agent",
     about:
-      "who works: claude, codex, opencode, acp:COMMAND, or any of `pawl doctor --agents`; NAME:MODEL names its model",
+      "who works: claude, codex, opencode, messages, acp:COMMAND, or any of `pawl doctor --agents`; NAME:MODEL names its model",
   }),
   agents: of({ schema: agentTable, flag: null, group: "agent", about: "agents of your own, by name (docs/agents.md)" }),
   model: of({ schema: text, argument: "NAME", group: "agent", about: "the agent's own default otherwise" }),

@@ -108,7 +108,7 @@ export interface Setting {
   /** The flag, where it is not the setting's own name; null for none. */
   flag?: string | null;
   about: string;
-  group: "goal" | "prompt" | "limits" | "agent" | "mix" | "people" | "fence" | "git" | "patience";
+  group: "goal" | "prompt" | "limits" | "agent" | "mix" | "people" | "fence" | "git" | "patience" | "solve";
 }
 
 export const of = <S extends Setting>(setting: S): S => setting;

@@ -4,6 +4,8 @@ export interface FenceLimits {
    * Bytes of all processes together where control groups can be had; elsewhere of each one: writable private memory.
    */
   memoryBytes: number;
+  /** Mapped by a process and hardly touched, beside its memory: matters only where no control group can be had. */
+  mappedBytes?: number;
   processes: number;
   /** Of one file. */
   fileBytes: number;
@@ -18,8 +20,8 @@ export const USUAL_LIMITS: FenceLimits = {
 };
 
 /** Before the command, inside, where no control group holds the whole. Core files are none: they would land in the workspace. */
-export function limitWords({ memoryBytes, processes, fileBytes }: FenceLimits): string[] {
-  const words = { data: memoryBytes, nproc: processes, fsize: fileBytes, core: 0 };
+export function limitWords({ memoryBytes, mappedBytes = 0, processes, fileBytes }: FenceLimits): string[] {
+  const words = { data: memoryBytes + mappedBytes, nproc: processes, fsize: fileBytes, core: 0 };
   return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
 

@@ -52,8 +52,10 @@ interface Looked {
 
 async function lookAt(agent: KnownAgent, env: Environment): Promise<Looked> {
   const program = agent.here?.program(env);
-  const version = program === undefined ? undefined : await versionOf(program, { args: ["--version"], env });
   const { name, about, tried = null, keyStaysOutside, gaps, here } = agent;
+  const told = here?.version?.();
+  const version =
+    program === undefined || told !== undefined ? told : await versionOf(program, { args: ["--version"], env });
   return {
     name,
     about,

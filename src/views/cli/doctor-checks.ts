@@ -6,6 +6,7 @@ import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
 import { stateDir } from "../../platform/paths.ts";
 import { clockFinding } from "./doctor-clock.ts";
+import { executorsFinding } from "./doctor-executors.ts";
 import { fenceFinding } from "./doctor-fence.ts";
 import { versionOf } from "./doctor-version.ts";
 import { newerFinding } from "./doctor-newer.ts";
@@ -46,6 +47,7 @@ export const EXAMINATIONS: readonly Examine[] = [
   projectFindings,
   async (env, looking) => [await newerFinding(env, looking)],
   fenceFinding,
+  executorsFinding,
 ];
 
 const atLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {

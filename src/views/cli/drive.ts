@@ -7,7 +7,7 @@ import { heldQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { leanDriving } from "../../platform/lean-start.ts";
 import type { Base, Ports, TraceLine } from "../../ports.ts";
-import { runRecipe } from "../../recipes/run.ts";
+import { recipeNamed } from "../../recipes/by-name.ts";
 import type { Limits, RunSpec } from "../../spec.ts";
 import { branchOf, diffStat, summary, type DiffStat } from "../summary.ts";
 import type { Loudness, RunView } from "../terminal.ts";
@@ -31,6 +31,8 @@ export interface DriveRequest {
   reopen?: { limits: Limits; model?: string };
   /** Of a run that this process has just begun. */
   begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]>; fence: RunFence };
+  /** Instead of the usual summary and last line: tells the end and returns the exit code. */
+  present?: (ended: RunState) => Promise<number>;
 }
 
 /** Returns the exit code. */
@@ -44,16 +46,23 @@ export async function driveHere({
   trustPromise,
   reopen,
   begun,
+  present,
 }: DriveRequest): Promise<number> {
   outliveReaders();
   const composed = await composeForRun({ run, env, state, start, ahead: begun?.ahead, fence: begun?.fence });
-  const view = runView({ json, loudness, redact: state.redact, root: start.spec.workspace.path });
+  const view = runView({
+    json,
+    loudness,
+    redact: state.redact,
+    root: start.spec.workspace.path,
+    answers: start.spec.solve !== undefined,
+  });
   const signals = begun?.signals ?? watchSignals({ run, inbox: state.inbox });
   let isReplayed = false;
   try {
     const ended = await drive({
       run,
-      recipe: runRecipe,
+      recipe: recipeNamed(start.spec.recipe),
       ports: watched(composed.ports, view),
       signal: signals.stop,
       ...(reopen === undefined ? {} : { reopen }),
@@ -64,8 +73,13 @@ export async function driveHere({
         view.fact(fact, now);
       },
     });
-    note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
     const waits = ended.paused || heldQuestions(ended).length > 0;
+    if (present !== undefined) {
+      view.close();
+      const code = await present(ended);
+      return ended.outcome === undefined ? (waits ? EXIT.human : (signals.exitCode() ?? EXIT.failed)) : code;
+    }
+    note(`${summary(ended, { diff: await totalDiff(composed, ended) })}\n`);
     if (ended.outcome === undefined) return waits ? EXIT.human : (signals.exitCode() ?? EXIT.failed);
     if (!json) process.stdout.write(`${ended.outcome.is} ${branchOf(ended) ?? "(no branch)"}\n`);
     return exitCodeOf(ended.outcome, { trustPromise });

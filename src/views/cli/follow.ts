@@ -38,7 +38,13 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
   const request = { run: row.run, facts: true, trace: !json, turn: undefined };
   const { lines, after } = pastLines(state, { request, facts, from: begin });
   const now = fold(facts);
-  const view = runView({ json, loudness, redact: state.redact, root: now.spec.workspace.path });
+  const view = runView({
+    json,
+    loudness,
+    redact: state.redact,
+    root: now.spec.workspace.path,
+    answers: now.spec.solve !== undefined,
+  });
   let folded = begin === 0 ? undefined : fold(facts.slice(0, begin));
   const show = (line: LogLine): void => {
     if (line.is === "trace") return view.trace(line.line);

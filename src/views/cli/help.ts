@@ -3,7 +3,7 @@ import { COMMANDS } from "./table.ts";
 
 /** Lines of commands that belong together, with a few words for each. */
 const GROUPS: readonly (readonly [title: string, lines: readonly (readonly [names: string, words: string])[]])[] = [
-  ["Work", [["run resume fork", "work towards a goal; go on; go on another way"]]],
+  ["Work", [["run solve resume fork", "a goal; a question; go on; go on another way"]]],
   ["Judge", [["check verify", "checks on this tree; a run's evidence again"]]],
   [
     "Look",

@@ -1,7 +1,15 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { Evidence, FactOf, Verdict } from "../../events.ts";
 import type { Manifest } from "../../loop/prompt.ts";
-import { claimWords, flaggedWords, outcomeWords, protectedWords, usageWords, verdictWords } from "../fact-words.ts";
+import {
+  claimWords,
+  factWords,
+  flaggedWords,
+  outcomeWords,
+  protectedWords,
+  usageWords,
+  verdictWords,
+} from "../fact-words.ts";
 import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
@@ -33,6 +41,7 @@ export function overviewText(view: IterationView): string {
       const said = plain(end.text).trim();
       return `${about}\n  ${outcomeWords(end.outcome)} after ${duration(end.durationMs)}, ${usageWords(end.usage)}${claimWords(end.claim)}\n  ${tools === "" ? "no tools" : tools}${said === "" ? "" : `\n${indented(indented(said))}`}`;
     }),
+    ...[...view.proposals, ...view.executions].map((fact) => factWords(fact) ?? ""),
     change === null
       ? ""
       : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged), ...protectedWords(change)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),

@@ -1,7 +1,7 @@
 /** Everything the journal says about one iteration. Pure; what lies in blobs is named by hash. */
 import { UsageError } from "../../errors.ts";
 import type { Fact, FactOf } from "../../events.ts";
-import { fenceOf, wholeSpec } from "../../loop/state.ts";
+import { fenceOf, MAIN_LANE, wholeSpec } from "../../loop/state.ts";
 import type { FenceSpec } from "../../spec.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 
@@ -22,6 +22,9 @@ export interface IterationView {
   /** As the agent left them, where it changed them. */
   tasks: FactOf<"tasks-recorded"> | null;
   checks: FactOf<"check-end">[];
+  /** Of a run that solves: what was proposed, and what came of running it. */
+  proposals: FactOf<"proposal-made">[];
+  executions: FactOf<"execution-recorded">[];
   failure: FactOf<"failure-recorded"> | null;
   decision: FactOf<"decision-made"> | null;
   accepted: FactOf<"change-accepted"> | null;
@@ -32,7 +35,9 @@ const ofType = <T extends Fact["type"]>(facts: readonly Fact[], type: T): FactOf
   facts.filter((fact): fact is FactOf<T> => fact.type === type);
 
 /** `n` undefined: the last one. */
-export function iterationView(facts: readonly Fact[], { n }: { n: number | undefined }): IterationView {
+export function iterationView(all: readonly Fact[], { n }: { n: number | undefined }): IterationView {
+  // Steps of a plan have lanes, and numbers, of their own.
+  const facts = all.filter(({ lane }) => lane === MAIN_LANE);
   const numbers = ofType(facts, "iteration-start").map((fact) => fact.n);
   const run = facts[0]?.run ?? "";
   const iteration = n ?? numbers.at(-1);
@@ -62,6 +67,8 @@ export function iterationView(facts: readonly Fact[], { n }: { n: number | undef
     change: mine(ofType(facts, "change-recorded")).findLast(({ by }) => by === "agent") ?? null,
     tasks: mine(ofType(facts, "tasks-recorded")).findLast(({ by }) => by === "agent") ?? null,
     checks,
+    proposals: mine(ofType(facts, "proposal-made")),
+    executions: mine(ofType(facts, "execution-recorded")),
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,
     accepted: mine(ofType(facts, "change-accepted")).at(-1) ?? null,

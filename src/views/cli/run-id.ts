@@ -6,6 +6,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UsageError } from "../../errors.ts";
 import type { Journal, RunRow } from "../../ports.ts";
+import { SCRATCH } from "../../workspace/layout.ts";
 
 /** Without letters that are mistaken for digits; in ASCII order, so that names sort by time. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -45,7 +46,9 @@ interface Where {
 /** UsageError when there is none, or more than one. */
 export async function resolveRun(journal: Pick<Journal, "runs">, { asked, cwd }: Where): Promise<RunRow> {
   const rows = await journal.runs();
-  return asked === undefined ? newestOf(runsHere(rows, cwd), cwd) : matching(rows, asked);
+  if (asked !== undefined) return matching(rows, asked);
+  const here = runsHere(rows, cwd);
+  return newestOf(here.length > 0 ? here : rows.filter(isHomeless), cwd);
 }
 
 /** Runs of the repository that `cwd` is in, oldest first. */
@@ -53,6 +56,9 @@ export function runsHere(rows: readonly RunRow[], cwd: string): RunRow[] {
   const here = repositoriesOf(cwd);
   return rows.filter((row) => here.includes(row.repository)).toSorted((a, b) => a.createdAt - b.createdAt);
 }
+
+/** A run that solves has a repository of its own, which nobody stands in. */
+const isHomeless = ({ repository, run }: RunRow): boolean => repository.endsWith(join(run, SCRATCH));
 
 function newestOf(rows: readonly RunRow[], cwd: string): RunRow {
   const row = rows.at(-1);

@@ -10,9 +10,10 @@ interface Shown {
   redact: Redact;
   /** The agent's directory. */
   root: string;
+  answers?: boolean;
 }
 
-export function runView({ json, loudness, redact, root }: Shown): RunView {
+export function runView({ json, loudness, redact, root, answers = false }: Shown): RunView {
   return terminalView({
     write: (text) => process.stderr.write(text),
     live: process.stderr.isTTY,
@@ -20,6 +21,7 @@ export function runView({ json, loudness, redact, root }: Shown): RunView {
     loudness: json && loudness !== "verbose" ? "quiet" : loudness,
     redact,
     root,
+    answers,
     now: () => Date.now(),
   });
 }

@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<Setting["group"], string>> = {
   fence: "The fence:",
   git: "Git:",
   patience: "Patience:",
+  solve: "Code and answers:",
 };
 
 /** What was typed, by setting; parsed and checked with all other sources later. */
@@ -23,8 +24,55 @@ export type Flags = Partial<Record<SettingName, unknown>>;
 
 /** Said with switches of their own. */
 const BY_SWITCH: ReadonlySet<SettingName> = new Set(["commit", "agent-args"]);
+const isOfSolve = (name: SettingName): boolean => (SETTINGS[name] satisfies Setting as Setting).group === "solve";
 /** Those `pawl run` has a flag for. */
-export const RUN_SETTINGS = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name));
+export const RUN_SETTINGS = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name) && !isOfSolve(name));
+/** Those of `pawl run` that say something of a run without a repository. */
+const COMMON: ReadonlySet<SettingName> = new Set([
+  "checks",
+  "check-timeout",
+  "trust-promise",
+  "max-iterations",
+  "max-turns",
+  "max-tool-calls",
+  "max-tokens",
+  "max-cost",
+  "max-turn-cost",
+  "max-time",
+  "max-calls-per-hour",
+  "max-errors",
+  "agent",
+  "agents",
+  "model",
+  "fallback-model",
+  "fallback",
+  "bench",
+  "max-bench",
+  "effort",
+  "agent-bin",
+  "agent-server",
+  "prices",
+  "env",
+  "home",
+  "idle-timeout",
+  "turn-timeout",
+  "completion-grace",
+  "fence",
+  "network",
+  "allow-host",
+  "max-memory",
+  "max-processes",
+  "max-file-size",
+  "max-disk",
+  "max-output",
+  "max-snapshot-size",
+  "max-snapshot-files",
+  "backoff",
+  "max-backoff",
+  "limit-cap",
+]);
+/** Those of `pawl solve`. */
+export const SOLVE_SETTINGS = SETTING_NAMES.filter((name) => COMMON.has(name) || isOfSolve(name));
 
 interface Shown {
   /** The heading in the help; otherwise the setting's own. */

@@ -221,7 +221,7 @@ async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts
 }
 
 /** The journal masks secrets, so a command with one in it could not be run again. */
-function refuseSecrets({ checks, hooks, agent, commands }: RunSpec, redact: Redact): void {
+export function refuseSecrets({ checks, hooks, agent, commands }: RunSpec, redact: Redact): void {
   const masked = (value: unknown): boolean => JSON.stringify(value, masking) !== JSON.stringify(value);
   const masking = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
   const check = checks.find(masked);
@@ -236,7 +236,7 @@ function refuseSecrets({ checks, hooks, agent, commands }: RunSpec, redact: Reda
   );
 }
 
-function refuseMissingCommands({ checks, hooks, environment, workspace, run }: RunSpec, env: Environment): void {
+export function refuseMissingCommands({ checks, hooks, environment, workspace, run }: RunSpec, env: Environment): void {
   const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
   const isMissing = ({ command }: { command: string }): boolean =>
     !commandExists(command, { env: checkEnv, cwd: workspace.path });

@@ -6,6 +6,7 @@ import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
 import { questionText } from "../question-words.ts";
+import { attemptCells, planCells } from "../solve/status.ts";
 import { directiveCells } from "./directive-view.ts";
 import { columns, cost, counted, dollars, duration, grouped } from "./format.ts";
 import type { StatusView } from "./status-view.ts";
@@ -29,6 +30,8 @@ export function statusText(view: StatusView): string {
         oneLine(evidenceWords(one), { max: MAX_GOAL_CHARS }),
       ]),
     ),
+    section("Plan", planCells(view.solve)),
+    section("Attempts", attemptCells(view.solve)),
     section("Agents", agentLines(view)),
     section("Last iterations", view.recent.map(iterationCells)),
     section("Suspicions", (view.tasks?.suspicions ?? []).slice(-MAX_SUSPICIONS).map(suspicionCells)),

@@ -11,6 +11,7 @@ import { criteriaOf, type CriterionView } from "../criteria.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
 import { directiveViews, type DirectiveView } from "./directive-view.ts";
 import { drivenNow } from "./driven-time.ts";
+import { solveView, type SolveView } from "../solve/status.ts";
 import { phaseOf, phaseWords, waitEnd, type Phase } from "./status-phase.ts";
 import { tasksView, type TasksView } from "./task-lines.ts";
 
@@ -57,6 +58,8 @@ export interface StatusView {
   questions: (Asked & { leftMs: number | null; answer: string })[];
   /** In tasks mode. */
   tasks: TasksView | null;
+  /** Of a run that solves. */
+  solve: SolveView | null;
   /** null when it waits for nothing; `until` is wall time, ms, null without end. */
   wait: { reason: string; until: number | null; leftMs: number | null } | null;
 }
@@ -115,6 +118,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
+    solve: solveView(state),
     warnings: state.endWarnings ?? [],
     questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
       const { question, kind, text, options, turn } = open;

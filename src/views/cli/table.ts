@@ -12,10 +12,14 @@ interface Entry {
 }
 
 /** Those that may drive a run for hours. */
-export const DRIVING: ReadonlySet<string> = new Set(["run", "resume", "fork", "demo"]);
+export const DRIVING: ReadonlySet<string> = new Set(["run", "solve", "resume", "fork", "demo"]);
 
 export const COMMANDS = {
   run: { summary: "drive an agent towards a goal until checks prove it", load: () => import("./commands/run.ts") },
+  solve: {
+    summary: "answer a question by code that is written, run and judged",
+    load: () => import("./commands/solve.ts"),
+  },
   resume: {
     summary: "go on with a run: un-pause it, drive it again, or reopen it",
     load: () => import("./commands/resume.ts"),

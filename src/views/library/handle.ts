@@ -6,7 +6,8 @@ import type { Between } from "../../loop/between.ts";
 import { drive } from "../../loop/drive.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Agent, Base, Receipt } from "../../ports.ts";
-import { runRecipe } from "../../recipes/run.ts";
+import type { Executor } from "../../ports/executor.ts";
+import { recipeNamed } from "../../recipes/by-name.ts";
 import type { CheckSpec, Limits, RunSpec } from "../../spec.ts";
 import { branchOf } from "../summary.ts";
 import { factsUntil } from "./facts.ts";
@@ -66,6 +67,7 @@ interface Driven extends DriveParts {
   /** The program's own. */
   agents: readonly Agent[];
   checks: readonly OwnCheck[];
+  executor?: Executor;
   reopen?: { limits: Limits; model?: string };
   /** Called first when it broke. */
   broken?: (error: unknown) => Promise<void>;
@@ -119,7 +121,7 @@ export function driveInProgram(driven: Driven): RunHandle {
 }
 
 async function driveOn(driven: Driven, keep: (state: RunState) => void): Promise<RunEnd> {
-  const { start, env, state, agents, checks, onIteration, onFact, reopen } = driven;
+  const { start, env, state, agents, checks, executor, onIteration, onFact, reopen } = driven;
   const { run } = start.spec;
   const signal = driven.signal ?? new AbortController().signal;
   const composed = await composeForRun({
@@ -129,11 +131,12 @@ async function driveOn(driven: Driven, keep: (state: RunState) => void): Promise
     start,
     agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])),
     checks: ownChecks(start.spec.checks, checks),
+    ...(executor === undefined ? {} : { executor }),
   });
   try {
     const ended = await drive({
       run,
-      recipe: runRecipe,
+      recipe: recipeNamed(start.spec.recipe),
       ports: composed.ports,
       signal,
       ...(reopen === undefined ? {} : { reopen }),

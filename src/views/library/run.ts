@@ -122,7 +122,7 @@ export async function run(options: RunOptions): Promise<RunHandle> {
 }
 
 /** As `pawl.yaml` has it; that a check is the program's own is noted by its name. */
-function settingOf(check: CheckSetting | OwnCheck): CheckSetting {
+export function settingOf(check: CheckSetting | OwnCheck): CheckSetting {
   if (!isOwnCheck(check)) return check;
   const { name, about, required, timeout } = check;
   return {

@@ -47,11 +47,16 @@ async function fork(asked: string | undefined, options: Options): Promise<number
   const state = await openDriverState(env);
   try {
     const row = await resolveRun(state.journal, { asked, cwd: process.cwd() });
+    const facts = await state.journal.read(row.run);
+    const folded = fold(facts);
+    if (folded.spec.solve !== undefined)
+      throw new UsageError(`run ${row.run} is one of \`pawl solve\`, which has no branch to fork`, {
+        hint: "ask again with `pawl solve`; its plan can be given with --plan",
+      });
     refuseUnwritable(state.dir);
     refuseFullDisk(state.dir);
-    const facts = await state.journal.read(row.run);
     const run = makeRunId(Date.now(), Math.random);
-    const made = await forkRun({ folded: fold(facts), facts, at, run, model, stateDir: state.dir, env });
+    const made = await forkRun({ folded, facts, at, run, model, stateDir: state.dir, env });
     const { spec, base, warnings, fresh } = made;
     const told = fresh === undefined ? [] : [`the conversation begins afresh: ${fresh}`];
     for (const warning of [...warnings, ...told])
@@ -99,8 +104,8 @@ function wordsOf(text: string | undefined, flag: string): string | undefined {
 const EXAMPLES = `
 The new run has the goal, checks and settings of the other, limits of its own
 from the start, a branch and a worktree of its own. Where the agent can (Claude
-Code, Codex, opencode) it goes on in the conversation as that was then; otherwise
-in a fresh one, and says why.
+Code, Codex, opencode, messages) it goes on in the conversation as that was
+then; otherwise in a fresh one, and says why.
 
 Examples:
   pawl fork r-20261115-k3f --at 4

@@ -28,7 +28,7 @@ import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
 import { resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
-import { addSettings, flagsOf, RUN_SETTINGS, sayValue, type Flags } from "../setting-options.ts";
+import { addSettings, flagsOf, RUN_SETTINGS, sayValue, SOLVE_SETTINGS, type Flags } from "../setting-options.ts";
 
 /** What may change on a run; everything else was frozen at its start. */
 const CHANGEABLE: readonly SettingName[] = [
@@ -43,7 +43,7 @@ const CHANGEABLE: readonly SettingName[] = [
   "model",
   "trust-promise",
 ];
-const OTHERS = RUN_SETTINGS.filter((name) => !CHANGEABLE.includes(name));
+const OTHERS = [...new Set([...RUN_SETTINGS, ...SOLVE_SETTINGS])].filter((name) => !CHANGEABLE.includes(name));
 
 interface Options extends PlaceOptions {
   json?: true;
@@ -115,6 +115,7 @@ async function resume(
         loudness,
         trustPromise,
         ...reopen,
+        ...(await presenting({ spec, state, json: options.json === true, trustPromise })),
       });
     } finally {
       lock.release();
@@ -122,6 +123,26 @@ async function resume(
   } finally {
     state.close();
   }
+}
+
+/** A run that solves ends with an answer. */
+async function presenting({
+  spec,
+  state,
+  json,
+  trustPromise,
+}: {
+  spec: RunState["spec"];
+  state: State;
+  json: boolean;
+  trustPromise: boolean;
+}): Promise<Pick<Parameters<typeof driveHere>[0], "present">> {
+  if (spec.solve === undefined || json) return {};
+  const { presentAnswer } = await import("../../solve/present.ts");
+  const { blobs } = state;
+  return {
+    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise, out: undefined, save: undefined }),
+  };
 }
 
 /**

@@ -3,13 +3,16 @@ import type { Command } from "commander";
 import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
 import type { Blobs } from "../../../ports.ts";
 import { readPromptBlob } from "../../../loop/prompt.ts";
+import { solveOf } from "../../../loop/solve-state.ts";
+import type { RunState } from "../../../loop/state.ts";
 import { plain } from "../../plain.ts";
 import { decisionText, manifestText, overviewText, verdictText } from "../iteration-text.ts";
 import { iterationView, type IterationView } from "../iteration-view.ts";
+import { attemptNumbered, isOfSolve, refuseOthers, showSolve, type ShownParts } from "../../solve/show.ts";
 import { print, printJson } from "../output.ts";
 import { readRun, wholeNumber, withRun } from "../reading.ts";
 
-interface Options {
+interface Options extends ShownParts {
   iteration?: number;
   prompt?: boolean;
   verdict?: boolean;
@@ -26,11 +29,15 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("--verdict", "each check's verdict with its evidence")
     .option("--decision", "what was decided, by which rule, on which numbers")
     .option("--log <check>", "the whole output of a check")
+    .option("--plan", "of a run that solves: its plan, with the results of its steps")
+    .option("--attempts", "of a run that solves: what was tried and what came of it, a line each")
+    .option("--attempt <n>", "of a run that solves: one attempt whole, with code and output", wholeNumber("--attempt"))
     .option("--json", "one object on stdout")
     .addHelpText("after", EXAMPLES)
     .action(async (asked: string | undefined, options: Options) => {
       await withRun(asked, async (opened) => {
-        const { facts } = await readRun(opened);
+        const { facts, folded } = await readRun(opened);
+        if (isOfSolve(options)) return await showSolved(folded, { blobs: opened.state.blobs, options });
         const view = iterationView(facts, { n: options.iteration });
         const { blobs } = opened.state;
         if (options.json === true) printJson(await asJson(view, { blobs, options }));
@@ -38,6 +45,20 @@ export function configure(command: Command, exit: (code: number) => void): void 
       });
       exit(EXIT.ok);
     });
+}
+
+async function showSolved(state: RunState, { blobs, options }: About): Promise<void> {
+  refuseOthers(state);
+  if (options.json !== true) return print(await showSolve(state, { blobs, shown: options }));
+  const { attempts, plan } = solveOf(state);
+  const { attempt } = options;
+  printJson({
+    v: 1,
+    run: state.run,
+    ...(options.plan === true ? { plan: plan ?? null } : {}),
+    ...(options.attempts === true ? { attempts } : {}),
+    ...(attempt === undefined ? {} : { attempt: attemptNumbered(state, attempt) }),
+  });
 }
 
 interface About {
@@ -102,5 +123,6 @@ Examples:
   pawl show                         the last iteration in short
   pawl show -i 3 --prompt           what the agent was told in iteration 3
   pawl show --verdict --decision    why it went on, or ended
+  pawl show --attempts              how a question was solved
   pawl show r-20261115-k3f --log tests | less
 `;

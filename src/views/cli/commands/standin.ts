@@ -17,6 +17,7 @@ interface Options {
   socket?: string;
   key?: string;
   log?: string;
+  runCode?: boolean;
 }
 
 export function configure(command: Command, exit: (code: number) => void): void {
@@ -26,14 +27,16 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("--socket <path>", "also listen on a unix socket")
     .option("--key <key>", "answer 401 to every other key")
     .option("--log <file>", "append each request as a JSON line")
+    .option("--run-code", "really run the code of steps that say so, here and without a fence")
     .addHelpText("after", EXAMPLES)
-    .action(async ({ script, port, socket, key, log }: Options) => {
+    .action(async ({ script, port, socket, key, log, runCode }: Options) => {
       const standin = await startStandin({
         script: loadScript(script),
         port,
         socketPath: socket,
         apiKey: key,
         logFile: log,
+        runCode,
       });
       print(`export ANTHROPIC_BASE_URL=${standin.url}\nexport ANTHROPIC_API_KEY=${shellWord(key ?? ANY_KEY)}`);
       if (socket !== undefined) print(`export ANTHROPIC_UNIX_SOCKET=${shellWord(socket)}`);

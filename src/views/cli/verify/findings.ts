@@ -37,7 +37,11 @@ export async function textFinding(facts: readonly Fact[], blobs: Blobs): Promise
     }
   }
   if (wrong.length > 0) return { name: "texts", is: "differs", says: few(wrong) };
-  return { name: "texts", is: "same", says: `${counted(named.size, "text")} (prompts, logs), each what its hash says` };
+  return {
+    name: "texts",
+    is: "same",
+    says: `${counted(named.size, "text")} (prompts, logs, code), each what its hash says`,
+  };
 }
 
 /** Whether the record itself carries its outcome. */

@@ -108,6 +108,12 @@ export function namedBlobs(facts: readonly Fact[]): Map<string, string> {
     if (fact.type === "turn-start") found.set(fact.prompt.blob, `the prompt of turn ${fact.turn}`);
     if (fact.type === "check-end") evidenceOf(`${fact.check} in iteration ${fact.iteration}`, fact.verdict);
     if (fact.type === "baseline-recorded") evidenceOf(`${fact.check} before the first turn`, fact.verdict);
+    if (fact.type === "proposal-made")
+      for (const kept of [fact.code, fact.answer])
+        if (kept !== undefined) found.set(kept.blob, `the proposal of turn ${fact.turn}`);
+    if (fact.type === "execution-recorded")
+      for (const { blob } of [fact.code, fact.stdout, fact.stderr]) found.set(blob, `the program of turn ${fact.turn}`);
+    if (fact.type === "step-end") found.set(fact.result.blob, `the result of step ${fact.step}`);
   }
   return found;
 }

@@ -1,0 +1,94 @@
+/**
+ * What a model may propose in a run that solves: the schema it answers by, and how its answer is read. What does not fit
+ * becomes a proposal of nothing with the reason, which goes back to the model. Pure.
+ */
+import { LANGUAGES, type Language } from "../ports/executor.ts";
+import type { PlanStep, SolveSpec } from "../spec/solve.ts";
+import { planProblem, readSteps } from "./solve-plan.ts";
+
+const MAX_NOTE_CHARS = 2_000;
+
+export interface Proposal {
+  does: "plan" | "run" | "answer" | "nothing";
+  note: string;
+  language?: Language;
+  code?: string;
+  answer?: string;
+  steps?: PlanStep[];
+  problem?: string;
+}
+
+const text = { type: "string" } as const;
+
+const STEPS = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { id: text, title: text, needs: { type: "array", items: text }, expect: text },
+    required: ["id", "title", "needs", "expect"],
+    additionalProperties: false,
+  },
+} as const;
+
+/** `inStep`: a step of a plan makes no plan of its own. */
+export function proposalSchema(
+  { executor, language, planOnly }: SolveSpec,
+  { inStep }: { inStep: boolean },
+): Readonly<Record<string, unknown>> {
+  const runs = executor === "local" && !planOnly;
+  const plans = !inStep;
+  const does = [...(plans ? ["plan"] : []), ...(runs ? ["run"] : []), ...(planOnly ? [] : ["answer"])];
+  return {
+    type: "object",
+    properties: {
+      do: { type: "string", enum: does },
+      note: text,
+      ...(runs
+        ? { language: { type: "string", enum: language === undefined ? LANGUAGES : [language] }, code: text }
+        : {}),
+      ...(planOnly ? {} : { answer: text }),
+      ...(plans ? { steps: STEPS } : {}),
+    },
+    required: ["do", "note"],
+    additionalProperties: false,
+  };
+}
+
+const nothing = (problem: string, note = ""): Proposal => ({ does: "nothing", note, problem });
+
+/** `answer`: as the agent gave it; undefined: it gave none. */
+export function readProposal(answer: unknown, { language }: Pick<SolveSpec, "language">): Proposal {
+  if (answer === undefined) return nothing("it did not answer in the form that was asked for");
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return nothing("its answer is no object");
+  const given = answer as Record<string, unknown>;
+  const note = wordsOf(given["note"]).slice(0, MAX_NOTE_CHARS);
+  switch (given["do"]) {
+    case "run": {
+      const code = given["code"];
+      if (typeof code !== "string" || code.trim() === "") return nothing("`do` is run, and there is no `code`", note);
+      const spoken = given["language"] ?? language ?? "python";
+      const known = LANGUAGES.find((one) => one === spoken);
+      if (known === undefined)
+        return nothing(`there is no language ${JSON.stringify(spoken)}; one of ${LANGUAGES.join(", ")}`, note);
+      if (language !== undefined && known !== language)
+        return nothing(`the code has to be ${language}, and it is ${known}`, note);
+      return { does: "run", note, language: known, code };
+    }
+    case "answer": {
+      const said = given["answer"];
+      const words = typeof said === "string" ? said : said === undefined ? "" : JSON.stringify(said);
+      if (words.trim() === "") return nothing("`do` is answer, and `answer` is empty", note);
+      return { does: "answer", note, answer: words.trim() };
+    }
+    case "plan": {
+      const steps = readSteps(given["steps"]);
+      if (typeof steps === "string") return nothing(steps, note);
+      const problem = planProblem(steps);
+      return problem === undefined ? { does: "plan", note, steps } : nothing(problem, note);
+    }
+    default:
+      return nothing(`\`do\` is ${JSON.stringify(given["do"])}: plan, run or answer`, note);
+  }
+}
+
+const wordsOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,0 +1,137 @@
+/** `solve` of the library: the same as `pawl solve`, in the hands of a program. */
+import { openDriverState, type Environment } from "../../compose.ts";
+import { UsageError } from "../../errors.ts";
+import { fold } from "../../loop/fold.ts";
+import { currentOwner } from "../../platform/owner.ts";
+import type { Agent } from "../../ports.ts";
+import type { Executor } from "../../ports/executor.ts";
+import { lockWorkspace } from "../../workspace/lock.ts";
+import { makeScratch } from "../../workspace/scratch.ts";
+import { begin } from "../cli/start-run.ts";
+import { answerOf, answerValue } from "../solve/answer.ts";
+import { refusePlaces, writeArtifacts } from "../solve/artifacts.ts";
+import { planSolve } from "../solve/plan-solve.ts";
+import { driveInProgram, type DriveParts, type RunEnd, type RunHandle } from "./handle.ts";
+import { isOwnCheck, type OwnCheck } from "./own-check.ts";
+import { settingOf, type CheckSetting } from "./run.ts";
+import { toFlags, type RunSettings } from "./settings.ts";
+
+export interface SolveOptions extends RunSettings, DriveParts {
+  question: string;
+  /** Paths of data for the code. */
+  files?: readonly string[];
+  /** The answer is right when it is this; the model is not told. */
+  expect?: string;
+  /** The answer is JSON that fits this JSON Schema. */
+  schema?: Readonly<Record<string, unknown>>;
+  checks?: readonly (CheckSetting | OwnCheck)[];
+  /** An agent pawl knows by name, or an object of your own. */
+  agent?: string | Agent;
+  /** Of your own, instead of pawl's. */
+  runsCode?: Executor;
+  /** A file with a plan to carry out first. */
+  plan?: string;
+  planOnly?: boolean;
+  /** A folder for what the code made, the answer and a transcript. */
+  out?: string;
+  /** A file for the final program. */
+  save?: string;
+  /** True: settings files and PAWL_… variables count, under what is given here. */
+  config?: boolean;
+  environment?: Environment;
+}
+
+export interface SolveEnd extends RunEnd {
+  /** A JSON value where a schema was given, else text; null: none was found. */
+  answer: unknown;
+  /** The program behind it. */
+  code: { language: string; text: string } | null;
+}
+
+export interface SolveHandle extends Omit<RunHandle, "outcome"> {
+  readonly outcome: Promise<SolveEnd>;
+}
+
+/** UsageError, before anything was spent or changed, when it cannot be. */
+export async function solve(options: SolveOptions): Promise<SolveHandle> {
+  const {
+    question,
+    files = [],
+    expect,
+    schema,
+    checks = [],
+    agent,
+    runsCode,
+    plan,
+    planOnly = false,
+    ...more
+  } = options;
+  const { out, save, config = false, environment: env = process.env, onIteration, onFact, signal, ...settings } = more;
+  if (typeof question !== "string" || question.trim() === "") throw new UsageError("a question is needed: a text");
+  const own = checks.filter(isOwnCheck);
+  const brought = typeof agent === "object" ? [agent] : [];
+  refusePlaces({ out, save });
+  const planned = await planSolve({
+    question,
+    files,
+    expect,
+    schema: schema === undefined ? undefined : JSON.stringify(schema),
+    plan,
+    planOnly,
+    flags: {
+      ...toFlags(settings),
+      ...(checks.length === 0 ? {} : { checks: checks.map(settingOf) }),
+      ...(typeof agent === "string" ? { agent } : {}),
+    },
+    env,
+    cwd: process.cwd(),
+    own: {
+      config,
+      checks: own.map(({ name }) => name),
+      agents: brought.map(({ name }) => name),
+      executor: runsCode !== undefined,
+      ...(typeof agent === "object" ? { agent: agent.name } : {}),
+    },
+  });
+  signal?.throwIfAborted();
+  const state = await openDriverState(env);
+  try {
+    const { spec } = planned;
+    const base = makeScratch(spec.workspace.path, planned.files);
+    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
+    const release = (): void => lock.release();
+    try {
+      await begin(state, { spec, base });
+      const folded = fold(await state.journal.read(spec.run));
+      const handle = driveInProgram({
+        start: { spec, base },
+        folded,
+        env,
+        state,
+        agents: brought,
+        checks: own,
+        release,
+        ...(runsCode === undefined ? {} : { executor: runsCode }),
+        ...(onIteration === undefined ? {} : { onIteration }),
+        ...(onFact === undefined ? {} : { onFact }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const { blobs } = state;
+      const outcome = handle.outcome
+        .then(async (end): Promise<SolveEnd> => {
+          const answer = await answerOf(end.state, blobs);
+          await writeArtifacts(end.state, { out, save, blobs, answer });
+          return { ...end, answer: answer.settled ? answerValue(end.state, answer.text) : null, code: answer.code };
+        })
+        .finally(() => state.close());
+      outcome.catch(() => undefined);
+      return { ...handle, outcome };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  } catch (error) {
+    state.close();
+    throw error;
+  }
+}

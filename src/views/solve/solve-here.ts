@@ -1,0 +1,66 @@
+/** A question, from its words to its answer: `pawl solve`. */
+import { rmSync } from "node:fs";
+import { openDriverState } from "../../compose.ts";
+import { EXIT } from "../../errors.ts";
+import { currentOwner } from "../../platform/owner.ts";
+import { runDir } from "../../platform/paths.ts";
+import { lockWorkspace } from "../../workspace/lock.ts";
+import { makeScratch } from "../../workspace/scratch.ts";
+import { outliveReaders } from "../cli/outlive-readers.ts";
+import { begin } from "../cli/start-run.ts";
+import type { Loudness } from "../terminal.ts";
+import { refusePlaces, type Wanted } from "./artifacts.ts";
+import { solveHeader } from "./header.ts";
+import { planSolve, type SolveAsked } from "./plan-solve.ts";
+import { presentAnswer } from "./present.ts";
+
+export interface SolveRequest extends SolveAsked, Wanted {
+  json: boolean;
+  dryRun: boolean;
+  loudness: Loudness;
+}
+
+/** Returns the exit code. */
+export async function solveHere(request: SolveRequest): Promise<number> {
+  const { env, json, out, save, loudness, dryRun } = request;
+  refusePlaces({ out, save });
+  const { spec, files, resolved } = await planSolve(request);
+  if (dryRun) {
+    process.stdout.write(json ? `${JSON.stringify(spec)}\n` : `${solveHeader(spec)}\n`);
+    return EXIT.ok;
+  }
+  outliveReaders();
+  const state = await openDriverState(env);
+  const { run } = spec;
+  try {
+    const base = makeScratch(spec.workspace.path, files);
+    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
+    try {
+      await begin(state, { spec, base }).catch((error: unknown) => {
+        rmSync(runDir(state.dir, run), { recursive: true, force: true });
+        throw error;
+      });
+      if (loudness !== "quiet") process.stderr.write(`${solveHeader(spec)}\n`);
+      const trustPromise = resolved.settings["trust-promise"];
+      const { driveHere } = await import("../cli/drive.ts");
+      return await driveHere({
+        run,
+        start: { spec, base },
+        env,
+        state,
+        json: false,
+        loudness,
+        trustPromise,
+        present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise, out, save }),
+      }).catch(async (error: unknown) => {
+        const { takeBack } = await import("../../compose/forget.ts");
+        await takeBack(state, spec, error);
+        throw error;
+      });
+    } finally {
+      lock.release();
+    }
+  } finally {
+    state.close();
+  }
+}
