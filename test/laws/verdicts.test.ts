@@ -394,7 +394,8 @@ describe("the control before the end", () => {
   it("says nothing of a check that does not look at tests", async () => {
     const { end, asked } = await judged(judgedSpec(), () => true, [act(["a"])]);
     expect(end.outcome?.is).toBe("verified");
-    expect(asked).toHaveLength(4);
+    // The base, the change; both with one more test, and with files that fail.
+    expect(asked).toHaveLength(6);
   });
 
   it("is no news where no test file can hold a plant", async () => {

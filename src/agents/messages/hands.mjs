@@ -209,7 +209,6 @@ async function answer(line) {
   }
 }
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
-  process.stdout.write(`${JSON.stringify(await answer(line))}\n`);
-});
+const say = (told) => process.stdout.write(`${JSON.stringify(told)}\n`);
+createInterface({ input: process.stdin }).on("line", (line) => void answer(line).then(say));
 process.stdin.on("end", () => process.exit(0));

@@ -31,7 +31,23 @@ export type Followed =
   | { is: "left" }
   | { is: "not-driven" };
 
-export async function follow(opened: Opened, { from, once, json, loudness }: Follow): Promise<Followed> {
+export async function follow(opened: Opened, asked: Follow): Promise<Followed> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  // Before the first line: whoever has read one may press Ctrl-C.
+  process.once("SIGINT", leave);
+  try {
+    return await followUntil(leaving, opened, asked);
+  } finally {
+    process.off("SIGINT", leave);
+  }
+}
+
+async function followUntil(
+  leaving: AbortController,
+  opened: Opened,
+  { from, once, json, loudness }: Follow,
+): Promise<Followed> {
   const { state, row } = opened;
   const facts = await state.journal.read(row.run);
   const begin = Math.min(from ?? facts.length, facts.length);
@@ -53,8 +69,11 @@ export async function follow(opened: Opened, { from, once, json, loudness }: Fol
     view.fact(line.fact, folded);
   };
   if (!json) note(statusHead(statusView(now, { row, facts, queued: [], now: Date.now() })));
-  for await (const line of lines) show(line);
-  const watch = watchDriver(opened, { once, isOver: () => folded?.outcome !== undefined });
+  for await (const line of lines) {
+    if (leaving.signal.aborted) break;
+    show(line);
+  }
+  const watch = watchDriver(opened, { once, leaving, isOver: () => folded?.outcome !== undefined });
   try {
     if (folded?.outcome === undefined && !(once && row.owner === undefined)) {
       for await (const line of comingLines(state, { request, after, signal: watch.signal })) show(line);
@@ -89,19 +108,23 @@ interface DriverWatch {
 }
 
 /** Says when nobody drives the run, and when somebody does again. */
-function watchDriver({ state, row }: Opened, { once, isOver }: { once: boolean; isOver: () => boolean }): DriverWatch {
+function watchDriver(
+  { state, row }: Opened,
+  { once, leaving, isOver }: { once: boolean; leaving: AbortController; isOver: () => boolean },
+): DriverWatch {
   const { run } = row;
-  const controller = new AbortController();
+  let isGivenUp = false;
   let isDriven = true;
   let looksWithout = row.owner === undefined ? LOOKS_UNTIL_SAID : 0;
-  let isInterrupted = false;
   const look = (): void => {
     const now = looksWithout < LOOKS_UNTIL_SAID;
     if (now === isDriven || isOver()) return;
     isDriven = now;
     if (now) return note("somebody drives it again");
     note(`nobody drives this run now${once ? "" : "; waiting until somebody does"}\n  pawl resume ${run}  # drive it`);
-    if (once) controller.abort();
+    if (!once) return;
+    isGivenUp = true;
+    leaving.abort();
   };
   const poll = async (): Promise<void> => {
     const found = (await state.journal.runs()).find((one) => one.run === run);
@@ -110,18 +133,12 @@ function watchDriver({ state, row }: Opened, { once, isOver }: { once: boolean; 
   };
   look();
   const timer = setInterval(() => void poll().catch(() => undefined), DRIVER_POLL_MS);
-  const onInterrupt = (): void => {
-    isInterrupted = true;
-    controller.abort();
-  };
-  process.once("SIGINT", onInterrupt);
   return {
-    signal: controller.signal,
-    interrupted: () => isInterrupted,
+    signal: leaving.signal,
+    interrupted: () => leaving.signal.aborted && !isGivenUp,
     isDriven: () => isDriven,
     close() {
       clearInterval(timer);
-      process.off("SIGINT", onInterrupt);
     },
   };
 }
