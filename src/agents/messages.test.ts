@@ -1,21 +1,26 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
 import type { Behaviour } from "../../test/contracts/agent-play.ts";
-import { promptFor, startScriptedModel, type ScriptedModel } from "../../test/support/claude.ts";
+import { ownPrompt, startScriptedModel, type ScriptedModel } from "../../test/support/claude.ts";
+import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
 import { tempDir } from "../../test/support/temp.ts";
 import type { Step } from "../standin/script.ts";
 import { messages } from "./messages.ts";
 
 let model: ScriptedModel;
+let wire: ArmedWire;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   model = await startScriptedModel();
+  wire = await armedWire(model.standin.url);
   environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
 });
-afterAll(() => model.standin.close());
+afterAll(async () => {
+  await wire.close();
+  await model.standin.close();
+});
 
-const agentAt = (url: string) => messages({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url } });
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 function stepsFor(behaviour: Behaviour): Step[] {
@@ -49,14 +54,14 @@ function stepsFor(behaviour: Behaviour): Step[] {
 }
 
 agentContract("messages", [], () => ({
-  agent: agentAt(model.standin.url),
-  prompt: (behaviour) => promptFor(stepsFor(behaviour)),
+  agent: messages({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url } }),
+  prompt: (behaviour) => ownPrompt(stepsFor(behaviour)),
   environment,
   remembered: () => model.seen.at(-1)?.prompts ?? [],
   heard: () => model.seen.at(-1)?.words ?? "",
   lastModel: () => model.seen.at(-1)?.model,
   models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
   requests: () => model.seen.length,
-  shell: (command, text) => promptFor([bash(command), { text }]),
-  model: { url: model.standin.url, agentAt },
+  shell: (command, text) => ownPrompt([bash(command), { text }]),
+  wire,
 }));
