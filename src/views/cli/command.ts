@@ -5,6 +5,12 @@ import { COMMANDS, DRIVING } from "./table.ts";
 
 export const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
 
+/** Whoever stops reading (`| head`) has read enough. */
+function showHelp(text: string): void {
+  process.stdout.on("error", () => undefined);
+  process.stdout.write(text);
+}
+
 export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: number) => void): Promise<Command> {
   const { summary, load } = COMMANDS[name];
   const command = new Command(`pawl ${name}`)
@@ -13,7 +19,7 @@ export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: num
     .helpOption("-h, --help", "show this")
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({ outputError: () => undefined, writeOut: showHelp });
   if (DRIVING.has(name)) leanStart();
   const { configure } = await load();
   configure(command, exit);

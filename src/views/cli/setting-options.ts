@@ -71,6 +71,8 @@ const COMMON: ReadonlySet<SettingName> = new Set([
   "max-backoff",
   "limit-cap",
 ]);
+/** What `pawl solve` has otherwise. */
+export const SOLVE_DEFAULTS = { agent: "messages", "max-iterations": 10 } as const;
 /** Those of `pawl solve`. */
 export const SOLVE_SETTINGS = SETTING_NAMES.filter((name) => COMMON.has(name) || isOfSolve(name));
 
@@ -78,19 +80,21 @@ interface Shown {
   /** The heading in the help; otherwise the setting's own. */
   group?: string;
   hidden?: boolean;
+  /** Where the command has others than most. */
+  defaults?: Partial<Record<SettingName, unknown>>;
 }
 
 export function addSettings(
   command: Command,
   names: readonly SettingName[],
-  { group, hidden = false }: Shown = {},
+  { group, hidden = false, defaults = {} }: Shown = {},
 ): void {
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
     const flag = flagOf(name);
     if (flag === null) continue;
     const argument = argumentOf(setting);
-    const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name)}`).helpGroup(
+    const option = new Option(`--${flag}${argument}`, `${setting.about}${sayDefault(name, defaults[name])}`).helpGroup(
       group ?? GROUPS[setting.group],
     );
     if (setting.repeated === true)
@@ -126,8 +130,8 @@ function refuseSwallowed(command: Command, flag: string | null, value: unknown):
   throw new UsageError(`--${flag} needs a value, not ${last}`, { hint: `for example: --${flag} … ${last} …` });
 }
 
-function sayDefault(name: SettingName): string {
-  const value: unknown = (DEFAULTS as Record<string, unknown>)[name];
+function sayDefault(name: SettingName, own: unknown): string {
+  const value: unknown = own ?? (DEFAULTS as Record<string, unknown>)[name];
   if (value === undefined || value === false || (Array.isArray(value) && value.length === 0)) return "";
   return ` (${sayValue(name, value)})`;
 }

@@ -20,15 +20,12 @@ import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
 import { SCRATCH } from "../../workspace/layout.ts";
 import { makeRunId, repositoriesOf } from "../cli/run-id.ts";
-import { SOLVE_SETTINGS, type Flags } from "../cli/setting-options.ts";
+import { SOLVE_DEFAULTS, SOLVE_SETTINGS, type Flags } from "../cli/setting-options.ts";
 import { refuseFullDisk, refuseMissingCommands, refuseSecrets, type OwnParts } from "../cli/start-run.ts";
 import { refuseUnwritable } from "../cli/state-place.ts";
 import { answerChecks, readPlan, readSchema } from "./asked.ts";
 import { refuseExecutor } from "./executor-check.ts";
 import { givenFiles, type GivenFile } from "./given-files.ts";
-
-const DEFAULT_ITERATIONS = 10;
-const DEFAULT_AGENT = "messages";
 
 export interface SolveAsked {
   question: string;
@@ -120,8 +117,13 @@ function settingsOf({ flags, env, cwd, own }: SolveAsked): Resolved {
     return from !== undefined && from !== "default" && (name !== "checks" || from === "flag");
   };
   const counted = SOLVE_SETTINGS.filter(isSaid).map((name) => [name, given.settings[name]]);
-  const own_ = { agent: DEFAULT_AGENT, "max-iterations": DEFAULT_ITERATIONS, commit: "none", "allow-dirty": true };
-  const settings = { ...DEFAULTS, ...own_, ...Object.fromEntries(counted) } as Resolved["settings"];
+  const scratch = { commit: "none", "allow-dirty": true };
+  const settings = {
+    ...DEFAULTS,
+    ...SOLVE_DEFAULTS,
+    ...scratch,
+    ...Object.fromEntries(counted),
+  } as Resolved["settings"];
   return { settings, origins: given.origins };
 }
 

@@ -4,7 +4,7 @@ import { UsageError } from "../../../errors.ts";
 import { solveHere } from "../../solve/solve-here.ts";
 import { readGoal } from "../goal.ts";
 import { loudnessOf } from "../loudness.ts";
-import { addSettings, flagsOf, SOLVE_SETTINGS } from "../setting-options.ts";
+import { addSettings, flagsOf, SOLVE_DEFAULTS, SOLVE_SETTINGS } from "../setting-options.ts";
 import type { SettingName } from "../../../config/settings.ts";
 
 const MOST_USED = "Most used:";
@@ -37,7 +37,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     ])
     .option("--expect <TEXT>", "the answer is right when it is this; the model is not told")
     .option("--schema <FILE>", "the answer is JSON that fits this JSON Schema (a file, or the schema itself)");
-  addSettings(command, USUAL, { group: MOST_USED });
+  addSettings(command, USUAL, { group: MOST_USED, defaults: SOLVE_DEFAULTS });
   command
     .optionsGroup(MOST_USED)
     .option("--out <FOLDER>", "copy what the code made there, with the answer and a transcript")
@@ -49,6 +49,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
   addSettings(
     command,
     SOLVE_SETTINGS.filter((name) => !USUAL.includes(name)),
+    { defaults: SOLVE_DEFAULTS },
   );
   command
     .optionsGroup("Output:")
