@@ -1,6 +1,7 @@
 /** Facts of a run that solves: what the model proposed, what came of running it, the plan and its steps. */
 import { z } from "zod";
-import { LANGUAGE_NAMES, MAX_STEPS, planStepSchema } from "../spec/solve.ts";
+import { LANGUAGE_NAMES, MAX_STEPS } from "../spec/solve-names.ts";
+import { planStepSchema } from "../spec/solve.ts";
 import { blob, count, ms } from "./values.ts";
 
 /** A text whole as a blob, and bounded for who only reads facts. */

@@ -1,5 +1,6 @@
 /** Plans: how one is read, what is wrong with one, and which of its steps can be worked on. Pure. */
-import { MAX_STEPS, STEP_ID, type PlanStep } from "../spec/solve.ts";
+import { MAX_STEPS, STEP_ID } from "../spec/solve-names.ts";
+import type { PlanStep } from "../spec/solve.ts";
 import type { PlanState, StepState } from "./solve-state.ts";
 
 const MAX_TITLE_CHARS = 500;

@@ -23,6 +23,9 @@ export function runDir(stateDir: string, run: string): string {
   return join(stateDir, "runs", segment(run));
 }
 
+/** The folder of a run's own repository, in the run's folder. */
+export const SCRATCH = "scratch";
+
 /** Private to one lane's agent: its config folder, session files, temporary files. */
 export function agentHome(stateDir: string, { run, lane }: { run: string; lane: string }): string {
   return join(runDir(stateDir, run), "agents", segment(lane));

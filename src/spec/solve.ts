@@ -1,12 +1,9 @@
 /** What is frozen of a run that solves: where code runs and under which limits, what a request may hold, when it is enough. */
 import { z } from "zod";
+import { LANGUAGE_NAMES, MAX_STEPS, STEP_ID } from "./solve-names.ts";
 
-export const LANGUAGE_NAMES = ["python", "javascript", "typescript", "shell"] as const;
 const languageSchema = z.enum(LANGUAGE_NAMES);
 
-/** A step's name is a lane's and a folder's. */
-export const STEP_ID = /^[a-z0-9][a-z0-9_-]{0,39}$/;
-export const MAX_STEPS = 50;
 const MAX_TITLE_CHARS = 500;
 
 export const planStepSchema = z.strictObject({

@@ -6,9 +6,6 @@ import { UsageError } from "../errors.ts";
 
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 
-/** The folder of a run's own repository, in the run's folder. */
-export const SCRATCH = "scratch";
-
 export interface RepositoryLayout {
   /** One per user repository. */
   root: string;

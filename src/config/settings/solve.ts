@@ -1,5 +1,5 @@
 /** Of `pawl solve`: where generated code runs and what it may use, what a request may hold, when an answer is one. */
-import { LANGUAGE_NAMES } from "../../spec/solve.ts";
+import { LANGUAGE_NAMES } from "../../spec/solve-names.ts";
 import { bytes, count, duration } from "../units.ts";
 import { choice, of, type Setting } from "./kinds.ts";
 

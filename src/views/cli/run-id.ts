@@ -6,7 +6,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UsageError } from "../../errors.ts";
 import type { Journal, RunRow } from "../../ports.ts";
-import { SCRATCH } from "../../workspace/layout.ts";
+import { SCRATCH } from "../../platform/paths.ts";
 
 /** Without letters that are mistaken for digits; in ASCII order, so that names sort by time. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
