@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
 import { waitFor, writeFiles } from "../support/temp.ts";
 
 const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
@@ -120,12 +120,17 @@ describe("in the user's own directory", () => {
 
 describe("told as it is", () => {
   it("what a process of the agent's writes after the last snapshot is kept, and the summary says so", async () => {
-    const late = "env -i PATH=$PATH setsid sh -c 'sleep 1; printf late > late.txt' >/dev/null 2>&1 &";
+    const gate = `${GATE}late`;
+    const late = `env -i PATH=$PATH setsid sh -c 'for i in $(seq 600); do [ ! -e ${gate} ] || break; sleep 0.05; done; printf late > late.txt' >/dev/null 2>&1 &`;
     const place = await cliPlace({
       script: byIteration({ 1: [bash(`printf right > made.txt; ${late} true`), { text: CLAIM }] }),
     });
     const check = ["--check", "slow=sleep 2; grep -q right made.txt"];
-    const result = await place.pawl("run", "make it", ...check);
+    const running = place.start(["run", "make it", "--verbose", ...check]);
+    // A check is begun when what it judges has been taken.
+    await waitFor(() => running.stderr().includes("check slow on "), { what: "the check" });
+    writeFileSync(join(place.repository.path, gate), "");
+    const result = await running.done;
     expect([result.code, result.stdout]).toEqual([0, "verified pawl/make-it\n"]);
     expect(existsSync(join(place.repository.path, "late.txt"))).toBe(true);
     expect(summaryOf(result.stderr)).toContain(
