@@ -59,7 +59,10 @@ export interface Cleaned {
 export async function createWorktree({ name, run, branch, ...place }: WorktreePlace & Wish): Promise<MadeWorktree> {
   const checked = checkedName(name);
   const wish = { name: checked, ...(run === undefined ? {} : { run }), ...(branch === undefined ? {} : { branch }) };
-  return await withLock(repositoryLayout(place).lock, async () => await create(place, wish), { waitMs: START_WAIT_MS });
+  const alone = async <T>(work: () => Promise<T>): Promise<T> =>
+    await withLock(repositoryLayout(place).lock, work, { waitMs: START_WAIT_MS });
+  const made = await alone(async () => await create(place, wish));
+  return { ...made, undo: async () => await alone(made.undo) };
 }
 
 /** Those that pawl made: the user may keep others in the same place. */
