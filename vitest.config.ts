@@ -27,8 +27,8 @@ export default defineConfig({
     setupFiles: ["test/support/seeded.ts", "test/support/clean-up.ts"],
     sequence: { sequencer: SlowFirst },
     pool: "forks",
-    // Most of a test here waits for programs: four keep two cores busy.
-    maxWorkers: 4,
+    // Most of a test here waits for programs: five keep two cores busy.
+    maxWorkers: 5,
     maxConcurrency: 3,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },

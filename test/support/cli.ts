@@ -22,6 +22,7 @@ export const GATE = "gate-";
 const KEY = "test-key-of-the-stand-in";
 /** A hung child is ended, and the test that waits for it fails with its output. */
 const CLI_LIMIT_MS = 50_000;
+const MAX_SHOWN_CHARS = 4_000;
 
 const standins: Standin[] = [];
 const children = new Set<ChildProcess>();
@@ -126,6 +127,8 @@ interface Started {
   limitMs: number;
 }
 
+const tail = (text: string): string => text.slice(-MAX_SHOWN_CHARS);
+
 function startCli(args: readonly string[], { cwd, env, input, limitMs }: Started): RunningCli {
   const child = spawn(NODE, [CLI, ...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
   children.add(child);
@@ -135,12 +138,20 @@ function startCli(args: readonly string[], { cwd, env, input, limitMs }: Started
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
-  const limit = setTimeout(() => child.kill("SIGKILL"), limitMs);
+  let isLate = false;
+  const limit = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, limitMs);
   const done = new Promise<CliResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {
       clearTimeout(limit);
       children.delete(child);
+      if (isLate)
+        return reject(
+          new Error(`pawl ${args.join(" ")}: no end within ${limitMs} ms\n${tail(stderr)}\n${tail(stdout)}`),
+        );
       const facts = (): Fact[] =>
         stdout
           .split("\n")
