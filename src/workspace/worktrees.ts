@@ -62,7 +62,7 @@ export async function createWorktree({ name, run, branch, ...place }: WorktreePl
   const alone = async <T>(work: () => Promise<T>): Promise<T> =>
     await withLock(repositoryLayout(place).lock, work, { waitMs: START_WAIT_MS });
   const made = await alone(async () => await create(place, wish));
-  return { ...made, undo: async () => await alone(made.undo) };
+  return { ...made, undo: async () => await alone(async () => await made.undo()) };
 }
 
 /** Those that pawl made: the user may keep others in the same place. */
