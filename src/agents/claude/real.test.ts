@@ -176,8 +176,11 @@ describe("turns", () => {
     // Its end is an event of this process, which comes between timers and what is set for at once.
     for (let looked = 0; looked < 3; looked += 1)
       await new Promise((resolve) => setTimeout(() => setImmediate(resolve), 50));
-    expect((await play(session, promptFor([{ text: "two" }]))).end).toMatchObject({ outcome: { is: "done" } });
-    expect(model.seen.at(-1)?.prompts).toHaveLength(2);
+    // On a busy machine its end may still be on its way: a turn that meets it is cut, and the next one goes on.
+    const first = (await play(session, promptFor([{ text: "two" }]))).end;
+    const end = first.outcome.is === "cut" ? (await play(session, promptFor([{ text: "two" }]))).end : first;
+    expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "two" });
+    expect(model.seen.at(-1)?.prompts[0]).toBe(promptFor([{ text: "one" }]));
   });
 
   it("rewinds to the same point again when a crash came in between", async () => {
