@@ -14,6 +14,7 @@ import { KNOWN_TYPES } from "./loop/known-types.ts";
 import { wholeSpec } from "./loop/state.ts";
 import { isAlive } from "./platform/owner.ts";
 import { agentHome, judgeHome, runDir, stateDir } from "./platform/paths.ts";
+import { refusedSystem } from "./platform/system.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
 import type { Executor } from "./ports/executor.ts";
 import type { RunSpec } from "./spec.ts";
@@ -37,6 +38,8 @@ export function openState(env: Environment): State {
 
 /** For drivers: also knows which facts may be written and gone on over. */
 export async function openDriverState(env: Environment): Promise<State> {
+  const refused = refusedSystem();
+  if (refused !== undefined) throw new UsageError(refused.what, { hint: refused.hint });
   const dir = stateDir(env);
   const redact = makeRedact({ environment: env });
   return { dir, redact, ...openJournal({ dir, redact, isAlive, validator: loadValidator, knownTypes: KNOWN_TYPES }) };

@@ -23,7 +23,7 @@ import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
 const LIMIT_MS = 120_000;
-const NAIVE_LIMIT_MS = 20_000;
+const NAIVE_LIMIT_MS = 50_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 /** Not a version manager's stand-in, which takes a second to find it. */

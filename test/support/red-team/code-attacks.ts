@@ -152,7 +152,7 @@ const USING_UP: readonly CodeAttack[] = [
   },
   {
     name: "makes very many files",
-    ...py(() => 'import os\nfor n in range(3000):\n    open(f"f{n}", "w").close()'),
+    ...py(() => 'import os\nfor n in range(1300):\n    open(f"f{n}", "w").close()'),
     ends: ["ok"],
   },
   { name: "never ends", ...py(() => "while True: pass"), ends: ["timeout"], tells: "it did not end within" },
