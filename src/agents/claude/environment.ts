@@ -39,6 +39,8 @@ export function claudeEnvironment(
     CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
     CLAUDE_CODE_DISABLE_CRON: "1",
     CLAUDE_CODE_DISABLE_WORKFLOWS: "1",
+    // A dozen gits after each command, for a diff that nobody looks at here.
+    CLAUDE_CODE_BASH_EDIT_DIFF: "0",
     // Nothing is carried from one run to another behind pawl's back; the base's instruction files come from pawl.
     CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
     CLAUDE_CODE_DISABLE_CLAUDE_MDS: "1",
