@@ -1,6 +1,6 @@
 /** The model has answered: what it ran and called for is done, and by why it stopped the turn goes on or ends. */
 import type { TurnOutcome } from "../../events.ts";
-import { sumOf } from "../claude/meter.ts";
+import { sumOf } from "../api-meter.ts";
 import { failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { readAnswer } from "./answer.ts";

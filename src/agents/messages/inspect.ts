@@ -1,7 +1,7 @@
 /** What became of a turn that nobody saw the end of: from the transcript alone, with what it cost. */
 import { priceOf } from "../../platform/prices.ts";
 import type { Found, OpenRequest, TurnEnd } from "../../ports.ts";
-import { meter, sumOf, type Meter } from "../claude/meter.ts";
+import { meter, sumOf, type Meter } from "../api-meter.ts";
 import { callOf, TOOL as DONE } from "../done-call.ts";
 import { readAnswer } from "./answer.ts";
 import { callsIn, fieldText, lastText, type Block } from "./blocks.ts";

@@ -2,7 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
-import { meter } from "../claude/meter.ts";
+import { meter } from "../api-meter.ts";
 import { cannotBegin, emptyEnd, failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { waitingForPeople } from "../waiting.ts";

@@ -1,5 +1,5 @@
 /** One answer of the model, folded from its stream: whole blocks, what it cost, why it ended. Only reads. */
-import type { ApiUsage } from "../claude/meter.ts";
+import type { ApiUsage } from "../api-meter.ts";
 import type { Block } from "./blocks.ts";
 
 /** An event of the stream, as far as it is read here; the stable and the beta API have the same. */

@@ -2,7 +2,7 @@
  * Counts what a turn costs from the stream itself. Every API message counts once, by its id: the stream, the snapshots
  * of blocks and the transcript all repeat the same usage. Tokens come in parts, so each field keeps its largest value.
  */
-import type { Usage } from "../../events.ts";
+import type { Usage } from "../events.ts";
 
 export interface Tokens {
   inputTokens: number;
