@@ -4,18 +4,38 @@
  * same attempts always come to the same cut, whoever makes the prompt. Pure.
  */
 
-/** Tokens are counted as bytes of JSON: code, the shortest words that a model sees much of, has more than this a token. */
+/**
+ * Tokens are counted as bytes of JSON: code, the shortest words that a model sees much of, has more than this a token.
+ * What is known to have less weighs more.
+ */
 const BYTES_PER_TOKEN = 3;
+/** Each may be a token of its own. */
+const DIGIT = /\d/g;
+/** Of other scripts: a character may be two. */
+const FOREIGN = /[^\0-\x7f]/gu;
+const TOKENS_PER_FOREIGN = 2;
+/** What no language has words of: keys, hashes, base64; a token for every one or two of its characters. */
+const UNBROKEN = /[A-Za-z0-9+/=_-]{24,}/g;
 /** What stands in a request beside the prompt: the schema of the answer, an agent's own words. */
 const OVERHEAD_TOKENS = 1_000;
 /** The least that a question, a few attempts and the rules can be told in. */
 export const MIN_REQUEST_TOKENS = 8_000;
 
-/** Of one prompt, in bytes of JSON. */
+/** Of one prompt, in the measure of `wireBytes`. */
 export const promptBytes = (requestTokens: number): number => (requestTokens - OVERHEAD_TOKENS) * BYTES_PER_TOKEN;
 
-/** How long a text is in a request. */
-export const wireBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+/** How much a text weighs in a request: in bytes of JSON, of plain words that would have as many tokens. */
+export function wireBytes(text: string): number {
+  const plain = Buffer.byteLength(JSON.stringify(text));
+  const digits = count(text, DIGIT) * (BYTES_PER_TOKEN - 1);
+  const foreign = [...text.matchAll(FOREIGN)].reduce((sum, [one]) => sum + foreignWeight(one), 0);
+  const unbroken = [...text.matchAll(UNBROKEN)].reduce((sum, [run]) => sum + run.length - count(run, DIGIT), 0);
+  return plain + digits + foreign + unbroken;
+}
+
+const count = (text: string, what: RegExp): number => text.match(what)?.length ?? 0;
+const foreignWeight = (one: string): number =>
+  Math.max(0, TOKENS_PER_FOREIGN * BYTES_PER_TOKEN - Buffer.byteLength(one));
 
 /** Its beginning and its end, so that it takes at most so many bytes in a request. */
 export function fitted(text: string, maxBytes: number): string {

@@ -31,6 +31,8 @@ export interface StandinOptions {
   dumpDir?: string | undefined;
   /** Steps may have their code really run, here, bounded but without a fence. */
   runCode?: boolean | undefined;
+  /** How many tokens a piece of a request is; otherwise a quarter of its bytes. */
+  tokensIn?: ((text: string) => number) | undefined;
 }
 
 export interface Standin {
@@ -56,6 +58,7 @@ export async function startStandin(options: StandinOptions): Promise<Standin> {
     cache: new Map() as PrefixCache,
     tally: new Map() as Tally,
     sandbox,
+    tokensIn: options.tokensIn,
     closing: closing.signal,
   };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {

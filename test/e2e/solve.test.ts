@@ -9,6 +9,10 @@ import { cliPlace, type CliPlace } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
 const python = (code: string): Step => ({ answer: { do: "run", note: "by a program", language: "python", code } });
+/** In a step: what it prints is the result. */
+const last = (code: string): Step => ({
+  answer: { do: "run", note: "by a program", language: "python", code, final: true },
+});
 const answer = (text: string): Step => ({ answer: { do: "answer", note: "known", answer: text } });
 const PLAN: Step = {
   answer: {
@@ -43,9 +47,9 @@ const only = <T extends FactType>(facts: readonly Fact[], type: T): FactOf<T>[] 
 const runIn = (stderr: string): string => /^(r-\S+) /m.exec(stderr)?.[1] ?? "";
 
 const STEPS = [
-  when("Step a,", python("open('a.txt', 'w').write('20'); print(20)")),
-  when("Step b,", python("print(22)")),
-  when("Step sum,", python("import time; time.sleep(2); print(int(open('a.txt').read()) + 22)")),
+  when("Step a,", last("open('a.txt', 'w').write('20'); print(20)")),
+  when("Step b,", last("print(22)")),
+  when("Step sum,", last("import time; time.sleep(2); print(int(open('a.txt').read()) + 22)")),
 ];
 
 describe("pawl solve", () => {
@@ -78,6 +82,13 @@ describe("pawl solve", () => {
     expect(shown.stdout).toMatch(/sum +done +add both \(needs a, b\) +42/);
     expect((await here.pawl("status", run)).stdout).toContain("Plan");
     expect((await here.pawl("show", run, "--attempt", "4")).stdout).toContain("int(open('a.txt').read()) + 22");
+    const told = await here.pawl("show", run, "--attempt", "4", "--prompt");
+    expect(told.stdout).toMatch(/Prompt of turn 4: \d+ bytes\n +instructions +\d+ bytes[^]*## Your step: sum/);
+    const both = await here.pawl("show", run, "--attempts", "--prompt");
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--prompt is about an iteration") as string,
+    });
   });
 
   it("goes on in the provider's container when it is killed, and in a new one with the files again when that is gone", async () => {
@@ -141,7 +152,7 @@ describe("pawl solve", () => {
 
   it("prints a plan and ends, and carries out one that a person wrote", async () => {
     const here = await place({
-      rules: [...STEPS.slice(0, 2), when("Step sum,", python("print(42)")), when("nothing else", PLAN)],
+      rules: [...STEPS.slice(0, 2), when("Step sum,", last("print(42)")), when("nothing else", PLAN)],
       steps: [answer("42")],
     });
     const planned = await here.pawl("solve", "what is it?", "--plan-only");

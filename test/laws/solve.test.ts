@@ -14,6 +14,7 @@ import { makeWorld, type World } from "../support/world.ts";
 
 type Proposed = Record<string, unknown>;
 const run = (code: string): Proposed => ({ do: "run", note: `try ${code}`, language: "python", code });
+const lastRun = (code: string): Proposed => ({ ...run(code), final: true });
 const answer = (text: string): Proposed => ({ do: "answer", note: "it is clear", answer: text });
 const plan = (...steps: [string, ...string[]][]): Proposed => ({
   do: "plan",
@@ -137,7 +138,7 @@ describe("convergence", () => {
 describe("plans", () => {
   const results = (prompt: string): unknown => {
     const step = /^Step (\S+), attempt (\d+)/m.exec(prompt);
-    if (step !== null) return step[1] === "bad" ? run(`fail ${step[0]}`) : run(`print result of ${step[1]}`);
+    if (step !== null) return step[1] === "bad" ? run(`fail ${step[0]}`) : lastRun(`print result of ${step[1]}`);
     return prompt.includes("result of c") || prompt.includes("bad: do bad: failed") ? answer("42") : undefined;
   };
   const planned = (...steps: [string, ...string[]][]): Behaviour[] =>
@@ -165,6 +166,39 @@ describe("plans", () => {
     expect(end).toMatchObject({ outcome: "claimed", rule: "done" });
     expect(factsOf(end.world, "step-end").map(({ step, is }) => `${step} ${is}`)).toEqual(["bad failed", "c skipped"]);
     expect(factsOf(end.world, "proposal-made").filter(({ lane }) => lane === "step/bad")).toHaveLength(3);
+  });
+
+  const stepping = (says: (attempt: number, prompt: string) => unknown): Behaviour[] =>
+    [plan(["a"]), undefined].map((first, at) => ({
+      lines: [],
+      claim: false,
+      faults: [],
+      usd: 0.01,
+      answer(prompt) {
+        const step = /^Step a, attempt (\d+)/m.exec(prompt);
+        return step === null ? (at === 0 ? first : answer("42")) : says(Number(step[1]), prompt);
+      },
+    }));
+
+  it("shows a step what its program printed, and is done with it when the model says that it is as expected", async () => {
+    const end = await solving(
+      stepping((n) => (n === 1 ? run("print columns: b, c") : n === 2 ? run("print 7") : answer("7"))),
+    );
+    expect(end.world.executed).toEqual(["print columns: b, c", "print 7"]);
+    expect(factsOf(end.world, "step-end")).toMatchObject([{ is: "done", result: { text: "7" } }]);
+    const [, second] = end.world.prompts.filter((prompt) => /^Step a/m.test(prompt));
+    expect(second).toContain("columns: b, c");
+    expect(second).toContain("What is expected of it: a number");
+    // Who goes on can compare.
+    expect(end.world.prompts.at(-1)).toContain("done (expected: a number)");
+  });
+
+  it("is done with a step that prints the same twice, and with what it printed last when its attempts are used up", async () => {
+    const same = await solving(stepping((n) => run(`print 7 #${n}`)));
+    expect(same.world.executed).toHaveLength(2);
+    const other = await solving(stepping((n) => run(`print ${n}`)));
+    expect(other.world.executed).toHaveLength(3);
+    expect(factsOf(other.world, "step-end")).toMatchObject([{ is: "done", result: { text: "3" } }]);
   });
 
   it("carries out a person's plan before the first turn of its own", async () => {
@@ -217,7 +251,7 @@ const distinct = (proposals: readonly unknown[], faults: Behaviour["faults"] = [
     usd: 0,
     answer: (prompt) => {
       const step = /^Step (\S+), attempt \d+/m.exec(prompt);
-      if (step !== null) return run(`${step[1] === "bad" ? "fail" : "print"} ${step[0]}`);
+      if (step !== null) return lastRun(`${step[1] === "bad" ? "fail" : "print"} ${step[0]}`);
       const given = one as Proposed | undefined;
       const iteration = /^Iteration \d+/m.exec(prompt)?.[0];
       return typeof given?.["code"] === "string" ? { ...given, code: `${given["code"]} #${iteration}` } : given;
