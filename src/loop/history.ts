@@ -9,13 +9,14 @@
  * What is known to have less weighs more.
  */
 const BYTES_PER_TOKEN = 3;
-/** Each may be a token of its own. */
-const DIGIT = /\d/g;
-/** Of other scripts: a character may be two. */
-const FOREIGN = /[^\0-\x7f]/gu;
+/** Of a letter of another script. */
 const TOKENS_PER_FOREIGN = 2;
-/** What no language has words of: keys, hashes, base64; a token for every one or two of its characters. */
-const UNBROKEN = /[A-Za-z0-9+/=_-]{24,}/g;
+/** What no language has words of so long: keys, hashes, base64; a token for every one or two of its characters. */
+const UNBROKEN_CHARS = 24;
+const [ASCII_END, ZERO, NINE] = [0x80, 0x30, 0x39];
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+/** By its character code: of which words, keys and base64 are made. */
+const IN_WORD = Array.from({ length: ASCII_END }, (_, code) => /[A-Za-z0-9+/=_-]/.test(String.fromCodePoint(code)));
 /** What stands in a request beside the prompt: the schema of the answer, an agent's own words. */
 const OVERHEAD_TOKENS = 1_000;
 /** The least that a question, a few attempts and the rules can be told in. */
@@ -26,16 +27,31 @@ export const promptBytes = (requestTokens: number): number => (requestTokens - O
 
 /** How much a text weighs in a request: in bytes of JSON, of plain words that would have as many tokens. */
 export function wireBytes(text: string): number {
-  const plain = Buffer.byteLength(JSON.stringify(text));
-  const digits = count(text, DIGIT) * (BYTES_PER_TOKEN - 1);
-  const foreign = [...text.matchAll(FOREIGN)].reduce((sum, [one]) => sum + foreignWeight(one), 0);
-  const unbroken = [...text.matchAll(UNBROKEN)].reduce((sum, [run]) => sum + run.length - count(run, DIGIT), 0);
-  return plain + digits + foreign + unbroken;
+  let more = 0;
+  let letters = 0;
+  let digits = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0;
+    if (code >= ASCII_END) more += foreignWeight(code);
+    if (IN_WORD[code] === true) {
+      if (isDigit(code)) digits += 1;
+      else letters += 1;
+      continue;
+    }
+    // Each digit may be a token of its own, and what stands in a key has hardly less.
+    more += digits * (BYTES_PER_TOKEN - 1) + (letters + digits >= UNBROKEN_CHARS ? letters : 0);
+    letters = 0;
+    digits = 0;
+  }
+  return Buffer.byteLength(JSON.stringify(text)) + more;
 }
 
-const count = (text: string, what: RegExp): number => text.match(what)?.length ?? 0;
-const foreignWeight = (one: string): number =>
-  Math.max(0, TOKENS_PER_FOREIGN * BYTES_PER_TOKEN - Buffer.byteLength(one));
+/** Beside its bytes; of a pair of halves each has half. */
+function foreignWeight(code: number): number {
+  const bytes = code < 0x800 ? 2 : isHalf(code) ? 2 : 3;
+  return (TOKENS_PER_FOREIGN * BYTES_PER_TOKEN) / (isHalf(code) ? 2 : 1) - bytes;
+}
+const isHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
 /** Its beginning and its end, so that it takes at most so many bytes in a request. */
 export function fitted(text: string, maxBytes: number): string {

@@ -42,6 +42,8 @@ export interface Standin {
   readonly requests: readonly LoggedRequest[];
   /** Of all requests since the start. */
   readonly billing: Billing & { requests: number };
+  /** Names of the files that clients uploaded and that are still there, oldest first. */
+  readonly uploaded: readonly string[];
   close(): Promise<void>;
 }
 
@@ -90,6 +92,10 @@ export async function startStandin(options: StandinOptions): Promise<Standin> {
     requests: log.kept,
     get billing() {
       return log.billing;
+    },
+    get uploaded() {
+      const files = sandbox.files.all().toReversed();
+      return files.filter(({ downloadable }) => !downloadable).map(({ filename }) => filename);
     },
     close,
   };

@@ -122,8 +122,13 @@ describe("pawl solve", () => {
     expect(containers).toHaveLength(3);
     expect(containers[1]).toBe(containers[0]);
     expect(containers[2]).not.toBe(containers[0]);
-    const uploads = here.standin?.requests.filter(({ path }) => path.startsWith("/v1/files")) ?? [];
-    expect(uploads.length).toBeLessThanOrEqual(1);
+    // Uploaded once, and given to each container that is new.
+    expect(here.standin?.uploaded).toEqual(["data.csv"]);
+    const asked = here.sent().map((body) => JSON.parse(body) as { container?: string });
+    const given = asked.map((body) => /"container_upload","file_id":"([^"]+)"/.exec(JSON.stringify(body))?.[1]);
+    const anew = asked.flatMap(({ container }, at) => (container === undefined ? [given[at]] : []));
+    expect(anew.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(anew)).toEqual(new Set([anew[0] ?? "none"]));
   });
 
   it("prints the answer as JSON by its schema, and leaves artifacts, a transcript and the program", async () => {
