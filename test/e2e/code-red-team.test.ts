@@ -16,7 +16,7 @@ const attack = (as: "root" | "user"): Session =>
   });
 
 describe("generated code", () => {
-  it.skipIf(!isRoot)("is contained, run by root", { timeout: SESSION_LIMIT_MS }, () => {
+  it.skipIf(!isRoot)("is contained, run by root (S3)", { timeout: SESSION_LIMIT_MS }, () => {
     const { uid, run, results } = attack("root");
     expect(uid).toBe(0);
     expect(results.length).toBe(CODE_ATTACKS.length);
@@ -25,7 +25,7 @@ describe("generated code", () => {
     expect(taggedProcesses("PAWL_RUN", run ?? "")).toEqual([]);
   });
 
-  it("is contained, run by an ordinary user", { timeout: SESSION_LIMIT_MS }, () => {
+  it("is contained, run by an ordinary user (S3)", { timeout: SESSION_LIMIT_MS }, () => {
     const { uid, run, results } = attack("user");
     expect(uid).not.toBe(0);
     expect(results.length).toBe(CODE_ATTACKS.length);

@@ -53,7 +53,7 @@ const STEPS = [
 ];
 
 describe("pawl solve", () => {
-  it("carries out a plan, is killed in the middle of it, and goes on without doing again what is finished", async () => {
+  it("carries out a plan, is killed in the middle of it, and goes on without doing again what is finished (S4)", async () => {
     const here = await place({ rules: [...STEPS, when("Iteration 1 of", PLAN)], steps: [answer("42")] });
     const first = here.start(["solve", "what is it?", "--expect", "42"]);
     await waitFor(() => runIn(first.stderr()) !== "");
@@ -91,7 +91,7 @@ describe("pawl solve", () => {
     });
   });
 
-  it("goes on in the provider's container when it is killed, and in a new one with the files again when that is gone", async () => {
+  it("goes on in the provider's container when it is killed, and in a new one with the files again when that is gone (S4)", async () => {
     const execute = (code: string, stdout: string) => ({
       execute: [{ language: "python" as const, code, result: { stdout } }],
     });
@@ -170,7 +170,7 @@ describe("pawl solve", () => {
     expect(done.stderr).toMatch(/plan +3 of 3 steps done/);
   });
 
-  it("refuses what is wrong in one line, before anything is spent or made", async () => {
+  it("refuses what is wrong in one line, before anything is spent or made (S7)", async () => {
     const here = await place({ steps: [answer("1")] });
     const dir = join(here.home, "a-folder");
     mkdirSync(dir);
@@ -185,6 +185,9 @@ describe("pawl solve", () => {
       [["--request-tokens", "100"], /at least 8000 are needed/],
       [["--executor", "claude", "--agent", "claude"], /no code execution of its provider's/],
       [["--executor", "claude", "--model", "claude-3-haiku-20240307"], /has no code execution/],
+      [["--executor", "claude", "--fallback", "codex"], /the agent codex has no code execution/],
+      [["--executor", "claude", "--fallback-model", "claude-3-haiku-20240307"], /has no code execution/],
+      [["--fallback", "acp:some-agent"], /cannot answer in a given form/],
       [["--executor", "moon"], /must be one of: local, claude/],
       [["--agent", "acp:some-agent"], /cannot answer in a given form/],
       [["--out", join(here.home, "plan.yaml")], /it is a file/],

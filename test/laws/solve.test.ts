@@ -44,7 +44,7 @@ const factsOf = <T extends FactType>({ facts }: World, type: T): FactOf<T>[] =>
   facts.filter((fact): fact is FactOf<T> => fact.type === type);
 
 describe("convergence", () => {
-  it("ends verified when a check passes on what a program printed, without the model's word", async () => {
+  it("ends verified when a check passes on what a program printed, without the model's word (S5)", async () => {
     const checked = solveSpec({
       checks: [{ name: "c", kind: "command", command: "true", required: true, timeoutMs: 1 }],
     });
@@ -57,7 +57,7 @@ describe("convergence", () => {
     expect(end.world.memos.get("solution.py")).toBe("print 25");
   });
 
-  it("ends claimed with the model's explicit answer where nothing checks it", async () => {
+  it("ends claimed with the model's explicit answer where nothing checks it (S5)", async () => {
     const end = await solving(acts(run("fail no such file"), answer("25")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "done" });
     expect(end.world.memos.get("answer.txt")).toBe("25\n");
@@ -72,7 +72,7 @@ describe("convergence", () => {
     expect(factsOf(end.world, "decision-made")[0]).toMatchObject({ rule: "answer-refused" });
   });
 
-  it("ends claimed when two programs in a row print exactly the same", async () => {
+  it("ends claimed when two programs in a row print exactly the same (S5)", async () => {
     const end = await solving(acts(run("print 25"), run("print 25 # counted otherwise"), run("print 26")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "repeated-output" });
     expect(end.world.executed).toHaveLength(2);
@@ -86,7 +86,7 @@ describe("convergence", () => {
     expect(end.world.executed).toHaveLength(3);
   });
 
-  it("ends claimed when the last line stays the same though the rest is printed otherwise", async () => {
+  it("ends claimed when the last line stays the same though the rest is printed otherwise (S5)", async () => {
     const end = await solving(acts(run("print took 3 s\n25"), run("print took 4 s\n25")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "unchanged-answer" });
   });
@@ -96,7 +96,7 @@ describe("convergence", () => {
     expect(end).toMatchObject({ rule: "done" });
   });
 
-  it("ends stuck when results go to and fro", async () => {
+  it("ends stuck when results go to and fro (S5)", async () => {
     const end = await solving(acts(run("print 1"), run("print 2"), run("print 1 #"), run("print 2 #")));
     expect(end).toMatchObject({ outcome: "stuck", rule: "oscillation" });
   });
@@ -107,7 +107,17 @@ describe("convergence", () => {
     expect(end).toMatchObject({ outcome: "stuck", rule: "same-result" });
   });
 
-  it("ends exhausted at its limit of iterations, and of money", async () => {
+  it("counts the same failure whatever line it is in, remembers it, and tells the model how often it came (S6)", async () => {
+    const end = await solving(acts(run("fail same error"), run("fail same error\n#2"), answer("1")));
+    const recorded = factsOf(end.world, "failure-recorded").map(({ fingerprints }) => fingerprints);
+    expect(recorded).toHaveLength(2);
+    expect(recorded[1]).toEqual(recorded[0]);
+    const [, second, third] = end.world.prompts;
+    expect(second).not.toContain("This very failure");
+    expect(third).toContain("This very failure has come 2 times");
+  });
+
+  it("ends exhausted at its limit of iterations, and of money (S5)", async () => {
     const fails = Array.from({ length: 9 }, (_, n) => run(`fail error ${"x".repeat(n)}`));
     expect(await solving(acts(...fails), { spec: solveSpec({ limits: { iterations: 4 } }) })).toMatchObject({
       outcome: "exhausted",
@@ -263,7 +273,7 @@ const steps = (world: World): string[] =>
     .toSorted();
 
 describe("laws of solving", () => {
-  it("ends as the undisturbed run does wherever drivers are killed, and runs nothing again that has a result", async () => {
+  it("ends as the undisturbed run does wherever drivers are killed, and runs nothing again that has a result (S4)", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(proposal, { minLength: 1, maxLength: 5 }),
@@ -307,7 +317,7 @@ describe("laws of solving", () => {
     );
   });
 
-  it("goes on with its plan when it was stopped in the middle of it, and does nothing again", async () => {
+  it("goes on with its plan when it was stopped in the middle of it, and does nothing again (S4)", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 5, max: 40 }),

@@ -32,7 +32,7 @@ describe("the budget of a request", () => {
     expect(standin.requests.map(({ answered }) => answered)).toEqual(["answer"]);
   });
 
-  it("is held by the provider's own count: what has more tokens is not sent, and costs nothing", async () => {
+  it("is held by the provider's own count: what has more tokens is not sent, and costs nothing (S2)", async () => {
     const long = "語".repeat(BUDGET);
     const sparse = await messagesWorld({ script: [{ text: "ok" }], options, tokensIn: () => 100 });
     expect((await play(await sparse.open(), long)).end.outcome).toEqual({ is: "done" });

@@ -7,7 +7,7 @@ const BUDGET_TOKENS = 20_000;
 const ITERATIONS = 60;
 
 describe("a long history under a small budget", () => {
-  it("never exceeds the budget of a request, keeps what was found early, and costs a fraction of naive history", async () => {
+  it("never exceeds the budget of a request, keeps what was found early, and costs a fraction of naive history (S2)", async () => {
     const long = await longSolve({ iterations: ITERATIONS, history: "pruned", requestTokens: BUDGET_TOKENS });
     expect(long.iterations).toBe(ITERATIONS);
     expect(long.largestRequest).toBeLessThanOrEqual(BUDGET_TOKENS);
@@ -21,7 +21,7 @@ describe("a long history under a small budget", () => {
   });
 
   it.each(["pruned", "full"] as const)(
-    "holds for a model whose every byte is a token, with --history %s, and the run goes on",
+    "holds for a model whose every byte is a token, with --history %s, and the run goes on (S2)",
     async (history) => {
       const iterations = 12;
       const long = await longSolve({
