@@ -97,6 +97,8 @@ export async function longSolve({ iterations, history, requestTokens, tokensIn }
       history,
       requestTokens,
       maxIterations: iterations,
+      // A prompt that has to be made again shorter is none.
+      maxErrors: 1,
       fence: "none",
       environment,
     });
