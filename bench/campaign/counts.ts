@@ -28,13 +28,13 @@ function counted({ name, about, shows, files, counts, env = {} }: Counted): Part
 }
 
 /** Each keeps the agent's contract, which has its own points of F15. */
-const AGENTS = ["claude", "codex", "opencode", "acp", "command"];
+const AGENTS = ["claude", "codex", "opencode", "messages", "acp", "command"];
 
 export const countedParts: readonly Part[] = [
   counted({
     name: "solve",
     about: "problems with real files through `pawl solve`, by both executors, erring first in every class of error",
-    shows: "docs/solve.md",
+    shows: "S1",
     files: ["test/e2e/solve-problems.test.ts"],
     counts: { problems: [39, "PAWL_TEST_PROBLEMS"] },
   }),

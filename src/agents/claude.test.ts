@@ -1,73 +1,44 @@
-import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent-play.ts";
-import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
-import type { ScriptedModel } from "../../test/support/claude.ts";
-import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
-import { tempDir } from "../../test/support/temp.ts";
+import { contractStage } from "../../test/support/contract-stage.ts";
 import type { Step } from "../standin/script.ts";
 import { claude } from "./claude.ts";
 
-let model: ScriptedModel;
-let wire: ArmedWire;
-let environment: Record<string, string>;
-
-beforeAll(async () => {
-  model = await startScriptedModel();
-  wire = await armedWire(model.standin.url);
-  environment = { PATH: process.env["PATH"] ?? "", HOME: tempDir("home") };
-});
-afterAll(async () => {
-  await wire.close();
-  await model.standin.close();
-});
-
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
-function stepsFor(behaviour: Behaviour): Step[] {
-  switch (behaviour.is) {
-    case "answer":
-      return [{ text: behaviour.text }];
-    case "write": {
-      const input = { file_path: behaviour.path, content: behaviour.content };
-      // Asked to go on with an answer that broke off, the model says its last words again.
-      return [
-        { text: "Writing.", tools: [{ name: "Write", input }] },
-        { text: behaviour.text, repeat: true },
-      ];
-    }
-    case "work":
-      return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
-    case "hang":
-      return [{ hang: true }];
-    case "crash":
-      return [bash("kill -9 $PPID"), { text: "survived" }];
-    case "limit":
-      return [{ status: 429, retryAfterS: 3600 }];
-    case "call": {
-      const input = { status: behaviour.call.is, summary: behaviour.call.text };
-      return [{ tools: [{ name: "mcp__pawl__done", input }] }, { text: behaviour.text }];
-    }
-    case "need":
-      // No edit that the mode accepts by itself.
-      return [bash(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
-    case "question": {
-      const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
-      const questions = [{ question: behaviour.question, header: "Choice", multiSelect: false, options }];
-      return [{ tools: [{ name: "AskUserQuestion", input: { questions } }] }, { text: behaviour.text }];
-    }
-  }
-}
-
-agentContract("claude", [], () => ({
-  agent: claude({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url } }),
-  prompt: (behaviour) => ownPrompt(stepsFor(behaviour)),
-  environment,
-  remembered: () => model.seen.at(-1)?.prompts ?? [],
-  heard: () => model.seen.at(-1)?.words ?? "",
-  lastModel: () => model.seen.at(-1)?.model,
-  models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
-  requests: () => model.seen.length,
-  wire,
-  shell: (command, text) => ownPrompt([bash(command), { text }]),
-}));
+agentContract(
+  "claude",
+  [],
+  contractStage({
+    agent: (url) => claude({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url } }),
+    models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
+    bash,
+    steps(behaviour) {
+      switch (behaviour.is) {
+        case "write": {
+          const input = { file_path: behaviour.path, content: behaviour.content };
+          // Asked to go on with an answer that broke off, the model says its last words again.
+          return [
+            { text: "Writing.", tools: [{ name: "Write", input }] },
+            { text: behaviour.text, repeat: true },
+          ];
+        }
+        case "work":
+          return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+        case "crash":
+          return [bash("kill -9 $PPID"), { text: "survived" }];
+        case "call": {
+          const input = { status: behaviour.call.is, summary: behaviour.call.text };
+          return [{ tools: [{ name: "mcp__pawl__done", input }] }, { text: behaviour.text }];
+        }
+        case "need":
+          // No edit that the mode accepts by itself.
+          return [bash(`node -e 'fs.writeFileSync("${behaviour.path}", "")'`), { text: behaviour.text }];
+        case "question": {
+          const options = behaviour.options.map((label) => ({ label, description: `take ${label}` }));
+          const questions = [{ question: behaviour.question, header: "Choice", multiSelect: false, options }];
+          return [{ tools: [{ name: "AskUserQuestion", input: { questions } }] }, { text: behaviour.text }];
+        }
+      }
+    },
+  }),
+);

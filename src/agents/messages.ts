@@ -1,5 +1,6 @@
 /** The bare Claude Messages API, with pawl's own turn loop: no program beside pawl, the tools alone inside the fence. */
 import type { Agent } from "../ports.ts";
+import { openExtras } from "./messages/extras.ts";
 import { inspectTurn } from "./messages/inspect.ts";
 import { messagesSession } from "./messages/session.ts";
 
@@ -9,10 +10,11 @@ interface MessagesSetup {
 }
 
 export function messages({ userEnvironment }: MessagesSetup): Agent {
+  const extras = openExtras();
   return {
     name: "messages",
     gaps: [],
-    open: (request) => Promise.resolve(messagesSession(request, userEnvironment)),
+    open: (request) => Promise.resolve(messagesSession(request, userEnvironment, extras)),
     inspect: inspectTurn,
   };
 }

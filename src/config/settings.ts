@@ -105,7 +105,7 @@ export const DEFAULTS = {
   "request-tokens": 60_000,
   repeats: 2,
   parallel: 2,
-  "step-tries": 4,
+  "step-tries": 6,
   "code-time": 60_000,
   "code-memory": 1024 ** 3,
   "code-processes": 128,

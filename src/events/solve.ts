@@ -18,6 +18,8 @@ export const proposalShape = {
   note: z.string(),
   language: language.optional(),
   code: keptSchema.optional(),
+  /** Of a step of a plan: what the code prints is the step's result. */
+  final: z.literal(true).optional(),
   answer: keptSchema.optional(),
   problem: z.string().optional(),
 };

@@ -303,7 +303,7 @@ it.for(CASES)("$name", async ({ language, text, limits, kind, title, frames, say
   for (const part of [place.root, ...never]) expect(told).not.toContain(part);
 });
 
-it("has one fingerprint for a failure that moved, and another for another", async () => {
+it("has one fingerprint for a failure that moved, and another for another (S6)", async () => {
   const print = async (text: string): Promise<string> => {
     const execution = await place.run("python", text);
     return explainExecution(execution, { language: "python", text }).fingerprint;

@@ -70,7 +70,7 @@ describe.for(PROBLEMS)("$name", ({ files, attempts, right, answer, picture }) =>
   });
 });
 
-it("covers every topic, and every way to err at least twice", () => {
+it("covers every topic, and every way to err at least twice (S1)", () => {
   expect(PROBLEMS.length).toBeGreaterThanOrEqual(32);
   expect(new Set(PROBLEMS.map(({ name }) => name)).size).toBe(PROBLEMS.length);
   expect(new Set(PROBLEMS.map(({ topic }) => topic))).toEqual(new Set(TOPICS));

@@ -61,7 +61,7 @@ const printed = fc
   .map((lines) => lines.join("\n"));
 
 describe("explainExecution", () => {
-  it("has an answer of bounded size for whatever a program prints", () => {
+  it("has an answer of bounded size for whatever a program prints (S6)", () => {
     fc.assert(
       fc.property(
         ends,

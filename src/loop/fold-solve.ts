@@ -1,7 +1,8 @@
 /** What proposals, executions, plans and steps change. Part of the fold. */
-import type { FactOf } from "../events.ts";
+import type { FactOf, TurnOutcome } from "../events.ts";
+import { MAX_TIGHTENINGS } from "./solve-room.ts";
 import { solveOf, type Attempt, type SolveState, type StepState } from "./solve-state.ts";
-import type { RunState } from "./state.ts";
+import type { LaneState, RunState } from "./state.ts";
 
 const MAX_KEPT_ATTEMPTS = 400;
 const MAX_KEPT_ERRORS = 200;
@@ -33,6 +34,23 @@ function attemptFor(solve: SolveState, { turn, lane, iteration, epoch }: OfTurn)
   return attempt;
 }
 
+/**
+ * A turn that ended because its request was too long: it is nobody's error where the next one is shorter. True: it is. A
+ * conversation is begun anew first; where a prompt by itself was too long, the next have half of the room.
+ */
+export function makesRoom(
+  state: RunState,
+  { open, outcome }: { open: LaneState["open"]; outcome: TurnOutcome },
+): boolean {
+  const { solve } = state;
+  if (solve === undefined || outcome.is !== "failed" || outcome.kind !== "context") return false;
+  if (open?.fact.session.mode === "continue") return true;
+  const times = solve.tightened ?? 0;
+  if (times >= MAX_TIGHTENINGS) return false;
+  solve.tightened = times + 1;
+  return true;
+}
+
 export function recordProposal(state: RunState, fact: FactOf<"proposal-made">): void {
   const attempt = attemptFor(solveOf(state), fact);
   attempt.epoch = fact.epoch;
@@ -40,6 +58,7 @@ export function recordProposal(state: RunState, fact: FactOf<"proposal-made">): 
   attempt.note = fact.note;
   attempt.problem = fact.problem;
   attempt.answer = fact.answer;
+  if (fact.final === true) attempt.final = true;
   attempt.code =
     fact.code === undefined || fact.language === undefined ? undefined : { language: fact.language, kept: fact.code };
 }

@@ -1,6 +1,7 @@
 /** What the start and the end of a turn change. Part of the fold. */
 import type { FactOf } from "../events.ts";
 import { agentOfTurn, charge, isSound, recordSeat } from "./fold-seats.ts";
+import { makesRoom } from "./fold-solve.ts";
 import { heardHooks } from "./hooks.ts";
 import { takeSession } from "./sessions.ts";
 import type { LaneState, RunState } from "./state.ts";
@@ -59,12 +60,13 @@ export function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end
   // A session that never reached the model may not exist on the agent's side: it cannot be continued.
   if (session !== undefined && session.turns === 0) lane.session = undefined;
   if (fact.outcome.is === "failed" && fact.outcome.kind === "context") lane.stale = { why: "its context was full" };
+  const isRelieved = makesRoom(state, { open, outcome: fact.outcome });
   if (isSound(fact.outcome)) {
     lane.errorsInRow = 0;
     lane.limitsInRow = 0;
   } else if (fact.outcome.is === "limited") {
     lane.limitsInRow += 1;
-  } else if (!fact.foundOut) {
+  } else if (!fact.foundOut && !isRelieved) {
     lane.errorsInRow += 1;
   }
 }

@@ -42,6 +42,18 @@ describe("pruning", () => {
   });
 });
 
+describe("the weight of a text", () => {
+  it("is that of its bytes for prose and code, and more for what has more tokens than they", () => {
+    const of = (text: string): number => wireBytes(text) / Buffer.byteLength(JSON.stringify(text));
+    expect(of("for each row of the table: take the price, and add it up\n")).toBe(1);
+    expect(of("def mean(rows):\n    return sum(rows) / len(rows)\n")).toBe(1);
+    // In tokens, at three bytes each: one for each digit, two for a letter of another script, one for 1.5 bytes of a key.
+    expect(of("3141592653589793238462643383279502884197")).toBeGreaterThan(2.8);
+    expect(of("数字を数える".repeat(9))).toBeGreaterThan(1.9);
+    expect(of(Buffer.from("some bytes that nobody can read").toString("base64"))).toBeGreaterThan(1.9);
+  });
+});
+
 describe("a text that is fitted", () => {
   it("takes at most the room it has in a request, and keeps its beginning and its end", () => {
     fc.assert(

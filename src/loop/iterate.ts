@@ -114,6 +114,8 @@ function pauseBefore(state: RunState, lane: LaneState, now: Now): Body | undefin
   const { outcome } = ended;
   // Its driver died, or let go of it: nobody asked for patience.
   if (outcome.is === "interrupted" || (ended.foundOut && outcome.is === "cut")) return undefined;
+  // The next request is shorter, and as welcome as any.
+  if (outcome.is === "failed" && outcome.kind === "context" && lane.errorsInRow === 0) return undefined;
   const key = `wait/${ended.turn}`;
   const backoff = backoffMs(state, lane.errorsInRow + lane.limitsInRow);
   if (outcome.is !== "limited") {

@@ -31,7 +31,7 @@ export async function proposed(hands: Hands, { lane, turn, end }: Place & { end:
   const { run, ports } = hands;
   const { solve } = run.state.spec;
   if (solve === undefined || end.outcome.is !== "done") return [];
-  const { does, note, language, code, answer, steps, problem } = readProposal(end.answer, solve);
+  const { does, note, language, code, final, answer, steps, problem } = readProposal(end.answer, solve);
   const { iteration } = laneOf(run.state, lane);
   const keep = (text: string, max: number): Promise<Kept> => kept(ports.blobs, text, max);
   const made: NewFact = {
@@ -43,6 +43,7 @@ export async function proposed(hands: Hands, { lane, turn, end }: Place & { end:
     note,
     ...(language === undefined ? {} : { language }),
     ...(code === undefined ? {} : { code: await keep(code, MAX_CODE_BYTES) }),
+    ...(final === undefined ? {} : { final }),
     ...(answer === undefined ? {} : { answer: await keep(answer, MAX_ANSWER_BYTES) }),
     ...(problem === undefined ? {} : { problem }),
   };

@@ -13,12 +13,15 @@ export interface Proposal {
   note: string;
   language?: Language;
   code?: string;
+  /** Of a step: what the code prints is its result, and need not be looked at first. */
+  final?: true;
   answer?: string;
   steps?: PlanStep[];
   problem?: string;
 }
 
 const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
 
 const STEPS = {
   type: "array",
@@ -46,6 +49,7 @@ export function proposalSchema(
       ...(runs
         ? { language: { type: "string", enum: language === undefined ? LANGUAGES : [language] }, code: text }
         : {}),
+      ...(runs && inStep ? { final: flag } : {}),
       ...(planOnly ? {} : { answer: text }),
       ...(plans ? { steps: STEPS } : {}),
     },
@@ -72,7 +76,7 @@ export function readProposal(answer: unknown, { language }: Pick<SolveSpec, "lan
         return nothing(`there is no language ${JSON.stringify(spoken)}; one of ${LANGUAGES.join(", ")}`, note);
       if (language !== undefined && known !== language)
         return nothing(`the code has to be ${language}, and it is ${known}`, note);
-      return { does: "run", note, language: known, code };
+      return { does: "run", note, language: known, code, ...(given["final"] === true ? { final: true } : {}) };
     }
     case "answer": {
       const said = given["answer"];

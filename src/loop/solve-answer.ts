@@ -53,12 +53,16 @@ export interface Settled {
 
 /**
  * Programs in a row, the last of them just now, that ended well and printed the same: all of it, or the same last line.
- * What only talks in between neither counts nor breaks the row.
+ * What only talks in between neither counts nor breaks the row. `since`: turns up to that one do not count.
  */
-export function settled(state: RunState, lane: LaneState, repeats: number): Settled | undefined {
+export function settled(
+  state: RunState,
+  lane: LaneState,
+  { repeats, since = 0 }: { repeats: number; since?: number },
+): Settled | undefined {
   const now = attemptOf(state, lane);
   if (now === undefined || candidateOf(now)?.from !== "output") return undefined;
-  const ran = attemptsIn(state, lane.lane).filter(({ executed }) => executed !== undefined);
+  const ran = attemptsIn(state, lane.lane).filter(({ turn, executed }) => turn > since && executed !== undefined);
   const inRow = (same: (one: Kept, other: Kept) => boolean): number => {
     const last = now.executed?.stdout;
     const differs = ran.findLastIndex(

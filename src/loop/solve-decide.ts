@@ -9,7 +9,7 @@ import { oscillates, presentCandidate, sameInRow, settled } from "./solve-answer
 import { attemptOf, solveOf, type Attempt } from "./solve-state.ts";
 import type { LaneState, RunState } from "./state.ts";
 
-const DEFAULT_REPEATS = 2;
+export const DEFAULT_REPEATS = 2;
 /** A model that is told what failed may need more than one look at it. */
 const PATIENCES = 2;
 export const PLAN_ONLY = "plan-only";
@@ -47,7 +47,7 @@ function answered(state: RunState, lane: LaneState): Draft | undefined {
     return settle(state, lane, { rule: "unverifiable", reason: `check ${unsure?.check.name} could not judge: ${why}` });
   }
   if (candidate.from === "answer") return end("claimed", "done", "the model gives its answer; no check judges it");
-  const same = settled(state, lane, state.spec.solve?.repeats ?? DEFAULT_REPEATS);
+  const same = settled(state, lane, { repeats: state.spec.solve?.repeats ?? DEFAULT_REPEATS });
   if (same === undefined) return undefined;
   const what = same.rule === "repeated-output" ? "printed exactly the same" : "ended with the same last line";
   return end("claimed", same.rule, `${same.times} programs in a row ended well and ${what}; no check judges it`, {

@@ -20,6 +20,8 @@ export interface Attempt {
   note: string;
   problem: string | undefined;
   code: { language: NonNullable<FactOf<"proposal-made">["language"]>; kept: Kept } | undefined;
+  /** Of a step: it was said before it ran that what it prints is the result. */
+  final?: true;
   answer: Kept | undefined;
   /** The last of them, where the model ran several. */
   executed: Executed | undefined;
@@ -48,6 +50,8 @@ export interface SolveState {
   settled: StepState[];
   /** By fingerprint of the failure. */
   errors: Map<string, number>;
+  /** So often a prompt had more tokens than it was thought to have, and the room of all that follow was halved. */
+  tightened?: number;
 }
 
 export const noAttempts = (): SolveState => ({

@@ -3,12 +3,13 @@
  * turn until its result is there. What is finished stays finished, whoever drives. Pure.
  */
 import type { Action, Body, Now } from "./actions.ts";
+import type { Kept } from "../events.ts";
 import { exhausted } from "./budget.ts";
 import { isFatal } from "./decide.ts";
 import { beginTurn, takeTurns } from "./iterate.ts";
 import { dueExecution } from "./solve-execution.ts";
-import { presentCandidate } from "./solve-answer.ts";
-import { endsWithPlan } from "./solve-decide.ts";
+import { presentCandidate, settled } from "./solve-answer.ts";
+import { DEFAULT_REPEATS, endsWithPlan } from "./solve-decide.ts";
 import { hopelessSteps, isCarriedOut, readySteps } from "./solve-plan.ts";
 import { attemptOf, attemptsIn, solveOf, type PlanState, type StepState } from "./solve-state.ts";
 import { laneOf, mainLane, type LaneState, type RunState } from "./state.ts";
@@ -77,18 +78,37 @@ function outcomeOf(
   state: RunState,
   { plan, step, lane }: { plan: PlanState; step: StepState; lane: LaneState },
 ): Body | undefined {
-  const candidate = presentCandidate(state, lane);
-  if (candidate !== undefined)
-    return endStep({ step, plan, is: "done", why: "its result is there", kept: candidate.kept });
   const attempt = attemptOf(state, lane);
+  const tries = attemptsIn(state, lane.lane).filter(({ turn }) => turn > since(plan)).length;
+  const isLast = tries >= (state.spec.solve?.stepTries ?? 1);
+  const result = resultOf(state, { plan, lane, isLast });
+  if (result !== undefined) return endStep({ step, plan, is: "done", ...result });
   if (attempt?.executed?.end.is === "unavailable")
     return endStep({ step, plan, is: "failed", why: attempt.executed.end.reason });
   if (isFatal(state, lane) && lane.ended !== undefined)
     return endStep({ step, plan, is: "failed", why: sayOutcome(lane.ended.outcome) });
-  const tries = attemptsIn(state, lane.lane).filter(({ turn }) => turn > since(plan)).length;
-  if (tries < (state.spec.solve?.stepTries ?? 1)) return undefined;
+  if (!isLast) return undefined;
   const last = attempt?.executed?.message ?? attempt?.problem ?? "it printed nothing";
   return endStep({ step, plan, is: "failed", why: `no result after ${tries} attempts; the last: ${last}` });
+}
+
+/**
+ * Whether what was expected is there is the model's to say, who sees it: by an answer, or before by the word that the
+ * program will print it. Programs that print the same again settle it as they do for a question. At the last attempt
+ * what there is has to do: who goes on with it is shown what was expected.
+ */
+function resultOf(
+  state: RunState,
+  { plan, lane, isLast }: { plan: PlanState; lane: LaneState; isLast: boolean },
+): { why: string; kept: Kept } | undefined {
+  const candidate = presentCandidate(state, lane);
+  if (candidate === undefined) return undefined;
+  const { kept } = candidate;
+  if (candidate.from === "answer") return { why: "the model gives its result", kept };
+  if (attemptOf(state, lane)?.final === true) return { why: "its result is there, as was said", kept };
+  const same = settled(state, lane, { repeats: state.spec.solve?.repeats ?? DEFAULT_REPEATS, since: since(plan) });
+  if (same !== undefined) return { why: `${same.times} programs in a row came to the same`, kept };
+  return isLast ? { why: "its attempts are used up, and this was printed last", kept } : undefined;
 }
 
 interface Ending {

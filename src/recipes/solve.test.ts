@@ -90,7 +90,7 @@ const text = fc.oneof(
 const attempt = fc.record({ note: text, code: text, said: text, ok: fc.boolean() });
 
 describe("prompts of solve", () => {
-  it("stay within their budget, with nothing dropped but what is pruned, whatever was tried", () => {
+  it("stay within their budget, with nothing dropped but what is pruned, whatever was tried (S2)", () => {
     fc.assert(
       fc.property(
         fc.array(attempt, { maxLength: 25 }),
@@ -124,7 +124,7 @@ describe("prompts of solve", () => {
     expect(kept.length).toBeLessThan(tried.length - 1);
   });
 
-  it("say in their list of parts what was kept whole and what was pruned", () => {
+  it("say in their list of parts what was kept whole and what was pruned (S2)", () => {
     const tried = Array.from({ length: 40 }, (_, n) => ({
       note: `way ${n}`,
       code: `x = ${n}\n`.repeat(100),

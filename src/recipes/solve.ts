@@ -3,8 +3,8 @@
  * its prompt is made of facts alone. What is stable comes first, so that the provider's cache holds it.
  */
 import type { PromptPart, Recipe, TurnAction } from "../loop/actions.ts";
-import { promptBytes } from "../loop/history.ts";
 import { iterate } from "../loop/iterate.ts";
+import { promptRoom } from "../loop/solve-room.ts";
 import { attemptsIn } from "../loop/solve-state.ts";
 import { stepActions, stepOf } from "../loop/solve-steps.ts";
 import { mainLane, type RunState } from "../loop/state.ts";
@@ -35,7 +35,7 @@ export const solveRecipe: Recipe = {
       header(state, turn, undefined),
     ];
   },
-  maxPromptBytes: (state) => promptBytes(state.spec.solve?.requestTokens ?? 0),
+  maxPromptBytes: promptRoom,
   variables: () => ({}),
 };
 
@@ -47,7 +47,7 @@ function stepPrompt(state: RunState, turn: TurnAction, id: string): PromptPart[]
 
 /** A session that goes on knows everything but what came of its last proposal. */
 function result(state: RunState, { lane }: TurnAction): PromptPart {
-  const max = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * RESULT_SHARE);
+  const max = Math.floor(promptRoom(state) * RESULT_SHARE);
   const last = attemptsIn(state, lane).at(-1);
   const problem = last?.problem === undefined ? "" : `Your proposal could not be used: ${last.problem}.`;
   return { name: "result", text: last === undefined ? "" : problem || resultText(last, max), capBytes: max };

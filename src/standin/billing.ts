@@ -10,6 +10,8 @@ export type Ttl = "5m" | "1h";
 export interface BillableBlock {
   /** Serialized, without `cache_control`. */
   text: string;
+  /** Where it is known otherwise than by its bytes. */
+  tokens?: number;
   /** Part of the prefix's identity but not of its tokens: role, parameters that break the cache. */
   salt?: string;
   breakpoint?: Ttl;
@@ -55,8 +57,10 @@ const MAX_PREFIXES = 200_000;
 
 export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
+const blockTokens = ({ text, tokens }: BillableBlock): number => tokens ?? tokensOf(text);
+
 export function totalTokens(blocks: readonly BillableBlock[]): number {
-  return blocks.reduce((sum, block) => sum + tokensOf(block.text), 0);
+  return blocks.reduce((sum, block) => sum + blockTokens(block), 0);
 }
 
 interface Prefix {
@@ -73,7 +77,7 @@ function prefixesOf(root: string, blocks: readonly BillableBlock[]): Prefix[] {
     hash = createHash("sha256")
       .update(`${hash}\0${block.salt ?? ""}\0${block.text}`)
       .digest("base64");
-    tokens += tokensOf(block.text);
+    tokens += blockTokens(block);
     return { hash, tokens, breakpoint: block.breakpoint };
   });
 }

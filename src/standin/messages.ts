@@ -134,8 +134,9 @@ function parse(body: Json): Parsed {
   };
 }
 
-function usageOf(billing: Billing): Json {
+function usageOf(billing: Billing, { compacted }: Pick<Answer, "compacted"> = {}): Json {
   return {
+    ...(compacted === undefined ? {} : { iterations: iterationsOf(billing, compacted) }),
     input_tokens: billing.inputTokens,
     cache_creation_input_tokens: billing.cacheWrite5mTokens + billing.cacheWrite1hTokens,
     cache_read_input_tokens: billing.cacheReadTokens,
@@ -146,6 +147,15 @@ function usageOf(billing: Billing): Json {
     output_tokens: billing.outputTokens,
     service_tier: "standard",
   };
+}
+
+/** The counts beside these leave out what summing up cost. */
+function iterationsOf(billing: Billing, { input, output }: NonNullable<Answer["compacted"]>): Json[] {
+  const none = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+  return [
+    { type: "compaction", input_tokens: input, output_tokens: output, ...none },
+    { type: "message", ...usageOf(billing) },
+  ];
 }
 
 function contentOf(block: AnswerBlock): Json {
@@ -179,7 +189,7 @@ function json(answer: Answer): Json {
     stop_sequence: null,
     ...containerOf(answer),
     ...editsOf(answer),
-    usage: usageOf(answer.billing),
+    usage: usageOf(answer.billing, answer),
   };
 }
 
@@ -208,6 +218,13 @@ function deltasOf(block: AnswerBlock): { start: Json; deltas: Json[] } {
       };
     case "server": {
       const { input, ...call } = block.content;
+      if (call["type"] === "compaction") {
+        const { type: _, ...summary } = call;
+        return {
+          start: { type: "compaction", content: null, encrypted_content: null },
+          deltas: [{ type: "compaction_delta", ...summary }],
+        };
+      }
       return input === undefined
         ? { start: block.content, deltas: [] }
         : { start: { ...call, input: {} }, deltas: inputDeltas(input) };
@@ -235,7 +252,7 @@ function events(answer: Answer): string[] {
     event("message_delta", {
       delta: { stop_reason: answer.stopReason, stop_sequence: null, ...containerOf(answer) },
       ...editsOf(answer),
-      usage: usageOf(answer.billing),
+      usage: usageOf(answer.billing, answer),
     }),
     event("message_stop", {}),
   ];

@@ -81,6 +81,7 @@ function blocksOf(step: Step, { request, executed }: Pick<PlanContext, "request"
   const tools = request.tools.size === 0 ? [] : [...(step.tools ?? []), ...answerCall(step, request)];
   const prefix = request.protocol === "messages" ? "toolu_" : "call_";
   const blocks: AnswerBlock[] = [
+    ...compactionOf(step, request),
     ...(step.thinking === undefined ? [] : [{ type: "thinking" as const, text: step.thinking }]),
     ...told.slice(0, -1),
     ...(executed?.blocks ?? []),
@@ -95,6 +96,13 @@ function answerCall({ answer }: Step, request: StandinRequest): NonNullable<Step
   return name === undefined ? [] : [{ name, input: answer as Record<string, never> }];
 }
 
+/** As the API has it: a block before everything else. */
+function compactionOf({ compaction }: Step, { body }: StandinRequest): AnswerBlock[] {
+  if (compaction === undefined || body["context_management"] === undefined) return [];
+  const content = { type: "compaction", content: compaction.summary, encrypted_content: "sealed by the stand-in" };
+  return [{ type: "server", content }];
+}
+
 function answerOf(step: Step, context: PlanContext & { share: number }): Answer {
   const { request, executed } = context;
   const blocks = blocksOf(step, context);
@@ -106,6 +114,7 @@ function answerOf(step: Step, context: PlanContext & { share: number }): Answer 
     billing: billingOf(step.usage, { ...context, answer: blocks }),
     ...(executed === undefined ? {} : { container: containerOf(executed) }),
     ...(request.body["context_management"] === undefined ? {} : { appliedEdits: step.appliedEdits ?? [] }),
+    ...(compactionOf(step, request).length === 0 ? {} : { compacted: step.compaction }),
   };
 }
 

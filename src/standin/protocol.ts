@@ -17,6 +17,8 @@ export interface Answer {
   /** In the words of the Messages protocol; the others translate it. */
   stopReason: string;
   billing: Billing;
+  /** What summing up the conversation cost. */
+  compacted?: { input: number; output: number } | undefined;
   /** Where code was run. */
   container?: { id: string; expires_at: string } | undefined;
   /** What was left out of the conversation, as the request allowed. */

@@ -30,6 +30,8 @@ export interface Context {
   cache: PrefixCache;
   tally: Tally;
   sandbox: Sandbox;
+  /** How many tokens a text is, where that is not by its bytes. */
+  tokensIn: ((text: string) => number) | undefined;
   closing: AbortSignal;
 }
 
@@ -161,11 +163,16 @@ async function admit(
     const parsed = parse(body.text, protocol);
     const { model, body: asked } = parsed.request;
     if (!knowsModel(context.script, model)) return { status: 404, message: `model: ${model}` };
-    return context.sandbox.refusalOf(asked) ?? parsed;
+    return context.sandbox.refusalOf(asked) ?? counted(parsed, context);
   } catch (error) {
     return { status: 400, message: (error as Error).message };
   }
 }
+
+const counted = (parsed: Parsed, { tokensIn }: Context): Parsed =>
+  tokensIn === undefined
+    ? parsed
+    : { ...parsed, blocks: parsed.blocks.map((block) => ({ ...block, tokens: tokensIn(block.text) })) };
 
 function parse(text: string, protocol: Protocol): Parsed {
   let body: unknown;

@@ -36,6 +36,8 @@ const stepSchema = z.strictObject({
   answer: z.json().optional(),
   /** Told where the request has `context_management`. */
   appliedEdits: z.array(z.json()).optional(),
+  /** The conversation is summed up in these words, at this cost beside that of the answer; where that was asked for. */
+  compaction: z.strictObject({ summary: z.string().nullable(), input: count, output: count }).optional(),
   /** In the words of the Messages protocol: end_turn, tool_use, max_tokens, refusal, … */
   stopReason: z.string().optional(),
   /** Tokens to report and bill instead of the counted ones. */

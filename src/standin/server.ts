@@ -31,6 +31,8 @@ export interface StandinOptions {
   dumpDir?: string | undefined;
   /** Steps may have their code really run, here, bounded but without a fence. */
   runCode?: boolean | undefined;
+  /** How many tokens a piece of a request is; otherwise a quarter of its bytes. */
+  tokensIn?: ((text: string) => number) | undefined;
 }
 
 export interface Standin {
@@ -40,6 +42,8 @@ export interface Standin {
   readonly requests: readonly LoggedRequest[];
   /** Of all requests since the start. */
   readonly billing: Billing & { requests: number };
+  /** Names of the files that clients uploaded and that are still there, oldest first. */
+  readonly uploaded: readonly string[];
   close(): Promise<void>;
 }
 
@@ -56,6 +60,7 @@ export async function startStandin(options: StandinOptions): Promise<Standin> {
     cache: new Map() as PrefixCache,
     tally: new Map() as Tally,
     sandbox,
+    tokensIn: options.tokensIn,
     closing: closing.signal,
   };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -87,6 +92,10 @@ export async function startStandin(options: StandinOptions): Promise<Standin> {
     requests: log.kept,
     get billing() {
       return log.billing;
+    },
+    get uploaded() {
+      const files = sandbox.files.all().toReversed();
+      return files.filter(({ downloadable }) => !downloadable).map(({ filename }) => filename);
     },
     close,
   };

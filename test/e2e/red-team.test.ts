@@ -2,13 +2,13 @@
  * The red team: every escape of the list, tried from inside the fence. What counts is what the outside sees afterwards;
  * everything aimed at is a canary of this test.
  */
-import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ESCAPES } from "../support/red-team/escapes.ts";
 import { openOutside, SECRET } from "../support/red-team/outside.ts";
 import { AGAINST_PAWL, AGAIN, SWAPS } from "../support/red-team/pawl.ts";
+import { isRoot, playSession, SESSION_LIMIT_MS, type Session } from "../support/red-team/play.ts";
 import { lastMarked, stepsSince, type StandinRequest } from "../../src/standin/request.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { CLAIM, cliPlace } from "../support/cli.ts";
@@ -16,52 +16,18 @@ import { countOf, figure } from "../support/figure.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { tempDir } from "../support/temp.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-/** Nobody's. */
-const USER = 4_321;
-const SESSION_LIMIT_MS = 120_000;
 const ROUNDS = countOf("PAWL_TEST_RED_TEAM", 1);
-const isRoot = process.getuid?.() === 0;
 
-interface Session {
-  uid: number;
-  level: string;
-  results: { name: string; wrongs: string[] }[];
-}
-
-/** A copy of what the session needs: the checkout may be closed to others. */
-function readable(folder: string): { node: string; program: string } {
-  for (const path of ["src/platform", "src/errors.ts", "src/events.ts", "src/spec.ts", "test/support"])
-    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  const node = join(folder, "node");
-  copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
-  chmodSync(node, 0o755);
-  return { node, program: join(folder, "test/support/red-team/session.ts") };
-}
-
-function attack(as: "root" | "user"): Session {
-  const folder = tempDir("red-team");
-  chmodSync(folder, 0o755);
-  const scene = join(folder, "scene");
-  mkdirSync(join(scene, "out"), { recursive: true });
-  const { node, program } =
-    as === "user" && isRoot
-      ? readable(folder)
-      : { node: process.execPath, program: join(ROOT, "test/support/red-team/session.ts") };
-  if (as === "user" && isRoot) for (const path of [scene, join(scene, "out")]) chownSync(path, USER, USER);
-  const drop =
-    as === "user" && isRoot ? ["setpriv", "--reuid", String(USER), "--regid", String(USER), "--clear-groups"] : [];
-  // With two folders open that were not asked for: an editor or a script may start pawl so.
-  const open = 'exec 7<"$0/out" 11<"$0/out"; exec "$@"';
-  const { stdout, stderr } = spawnSync("bash", ["-c", open, scene, ...drop, node, "--no-warnings", program, scene], {
-    cwd: "/",
-    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: scene },
-    encoding: "utf8",
-    timeout: SESSION_LIMIT_MS,
+const attack = (as: "root" | "user"): Session =>
+  playSession({
+    as,
+    user: 4_321,
+    program: "test/support/red-team/session.ts",
+    needs: ["src/platform", "src/errors.ts", "src/events.ts", "src/spec.ts", "test/support"],
+    folders: ["out"],
+    // With two folders open that were not asked for: an editor or a script may start pawl so.
+    shell: 'exec 7<"$0/out" 11<"$0/out"; exec "$@"',
   });
-  if (stdout === "") throw new Error(stderr);
-  return JSON.parse(stdout) as Session;
-}
 
 describe("a fence", () => {
   it.skipIf(!isRoot)("lets none of the escapes out, opened by root", { timeout: SESSION_LIMIT_MS }, () => {

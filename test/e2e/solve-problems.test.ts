@@ -36,7 +36,7 @@ async function solveAll(where: Where): Promise<Solved[]> {
 
 describe("the set of problems", () => {
   it.each(["local", "claude"] as const)(
-    "with --executor %s the right answer comes out, and the model is told why the first code was wrong",
+    "with --executor %s the right answer comes out, and the model is told why the first code was wrong (S1)",
     async (where) => {
       const solved = await solveAll(where);
       figure("problems", {

@@ -9,6 +9,10 @@ import { cliPlace, type CliPlace } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
 const python = (code: string): Step => ({ answer: { do: "run", note: "by a program", language: "python", code } });
+/** In a step: what it prints is the result. */
+const last = (code: string): Step => ({
+  answer: { do: "run", note: "by a program", language: "python", code, final: true },
+});
 const answer = (text: string): Step => ({ answer: { do: "answer", note: "known", answer: text } });
 const PLAN: Step = {
   answer: {
@@ -43,13 +47,13 @@ const only = <T extends FactType>(facts: readonly Fact[], type: T): FactOf<T>[] 
 const runIn = (stderr: string): string => /^(r-\S+) /m.exec(stderr)?.[1] ?? "";
 
 const STEPS = [
-  when("Step a,", python("open('a.txt', 'w').write('20'); print(20)")),
-  when("Step b,", python("print(22)")),
-  when("Step sum,", python("import time; time.sleep(2); print(int(open('a.txt').read()) + 22)")),
+  when("Step a,", last("open('a.txt', 'w').write('20'); print(20)")),
+  when("Step b,", last("print(22)")),
+  when("Step sum,", last("import time; time.sleep(2); print(int(open('a.txt').read()) + 22)")),
 ];
 
 describe("pawl solve", () => {
-  it("carries out a plan, is killed in the middle of it, and goes on without doing again what is finished", async () => {
+  it("carries out a plan, is killed in the middle of it, and goes on without doing again what is finished (S4)", async () => {
     const here = await place({ rules: [...STEPS, when("Iteration 1 of", PLAN)], steps: [answer("42")] });
     const first = here.start(["solve", "what is it?", "--expect", "42"]);
     await waitFor(() => runIn(first.stderr()) !== "");
@@ -78,9 +82,16 @@ describe("pawl solve", () => {
     expect(shown.stdout).toMatch(/sum +done +add both \(needs a, b\) +42/);
     expect((await here.pawl("status", run)).stdout).toContain("Plan");
     expect((await here.pawl("show", run, "--attempt", "4")).stdout).toContain("int(open('a.txt').read()) + 22");
+    const told = await here.pawl("show", run, "--attempt", "4", "--prompt");
+    expect(told.stdout).toMatch(/Prompt of turn 4: \d+ bytes\n +instructions +\d+ bytes[^]*## Your step: sum/);
+    const both = await here.pawl("show", run, "--attempts", "--prompt");
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--prompt is about an iteration") as string,
+    });
   });
 
-  it("goes on in the provider's container when it is killed, and in a new one with the files again when that is gone", async () => {
+  it("goes on in the provider's container when it is killed, and in a new one with the files again when that is gone (S4)", async () => {
     const execute = (code: string, stdout: string) => ({
       execute: [{ language: "python" as const, code, result: { stdout } }],
     });
@@ -111,8 +122,13 @@ describe("pawl solve", () => {
     expect(containers).toHaveLength(3);
     expect(containers[1]).toBe(containers[0]);
     expect(containers[2]).not.toBe(containers[0]);
-    const uploads = here.standin?.requests.filter(({ path }) => path.startsWith("/v1/files")) ?? [];
-    expect(uploads.length).toBeLessThanOrEqual(1);
+    // Uploaded once, and given to each container that is new.
+    expect(here.standin?.uploaded).toEqual(["data.csv"]);
+    const asked = here.sent().map((body) => JSON.parse(body) as { container?: string });
+    const given = asked.map((body) => /"container_upload","file_id":"([^"]+)"/.exec(JSON.stringify(body))?.[1]);
+    const anew = asked.flatMap(({ container }, at) => (container === undefined ? [given[at]] : []));
+    expect(anew.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(anew)).toEqual(new Set([anew[0] ?? "none"]));
   });
 
   it("prints the answer as JSON by its schema, and leaves artifacts, a transcript and the program", async () => {
@@ -141,7 +157,7 @@ describe("pawl solve", () => {
 
   it("prints a plan and ends, and carries out one that a person wrote", async () => {
     const here = await place({
-      rules: [...STEPS.slice(0, 2), when("Step sum,", python("print(42)")), when("nothing else", PLAN)],
+      rules: [...STEPS.slice(0, 2), when("Step sum,", last("print(42)")), when("nothing else", PLAN)],
       steps: [answer("42")],
     });
     const planned = await here.pawl("solve", "what is it?", "--plan-only");
@@ -154,7 +170,7 @@ describe("pawl solve", () => {
     expect(done.stderr).toMatch(/plan +3 of 3 steps done/);
   });
 
-  it("refuses what is wrong in one line, before anything is spent or made", async () => {
+  it("refuses what is wrong in one line, before anything is spent or made (S7)", async () => {
     const here = await place({ steps: [answer("1")] });
     const dir = join(here.home, "a-folder");
     mkdirSync(dir);
@@ -169,6 +185,9 @@ describe("pawl solve", () => {
       [["--request-tokens", "100"], /at least 8000 are needed/],
       [["--executor", "claude", "--agent", "claude"], /no code execution of its provider's/],
       [["--executor", "claude", "--model", "claude-3-haiku-20240307"], /has no code execution/],
+      [["--executor", "claude", "--fallback", "codex"], /the agent codex has no code execution/],
+      [["--executor", "claude", "--fallback-model", "claude-3-haiku-20240307"], /has no code execution/],
+      [["--fallback", "acp:some-agent"], /cannot answer in a given form/],
       [["--executor", "moon"], /must be one of: local, claude/],
       [["--agent", "acp:some-agent"], /cannot answer in a given form/],
       [["--out", join(here.home, "plan.yaml")], /it is a file/],

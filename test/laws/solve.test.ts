@@ -14,6 +14,7 @@ import { makeWorld, type World } from "../support/world.ts";
 
 type Proposed = Record<string, unknown>;
 const run = (code: string): Proposed => ({ do: "run", note: `try ${code}`, language: "python", code });
+const lastRun = (code: string): Proposed => ({ ...run(code), final: true });
 const answer = (text: string): Proposed => ({ do: "answer", note: "it is clear", answer: text });
 const plan = (...steps: [string, ...string[]][]): Proposed => ({
   do: "plan",
@@ -43,7 +44,7 @@ const factsOf = <T extends FactType>({ facts }: World, type: T): FactOf<T>[] =>
   facts.filter((fact): fact is FactOf<T> => fact.type === type);
 
 describe("convergence", () => {
-  it("ends verified when a check passes on what a program printed, without the model's word", async () => {
+  it("ends verified when a check passes on what a program printed, without the model's word (S5)", async () => {
     const checked = solveSpec({
       checks: [{ name: "c", kind: "command", command: "true", required: true, timeoutMs: 1 }],
     });
@@ -56,7 +57,7 @@ describe("convergence", () => {
     expect(end.world.memos.get("solution.py")).toBe("print 25");
   });
 
-  it("ends claimed with the model's explicit answer where nothing checks it", async () => {
+  it("ends claimed with the model's explicit answer where nothing checks it (S5)", async () => {
     const end = await solving(acts(run("fail no such file"), answer("25")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "done" });
     expect(end.world.memos.get("answer.txt")).toBe("25\n");
@@ -71,7 +72,7 @@ describe("convergence", () => {
     expect(factsOf(end.world, "decision-made")[0]).toMatchObject({ rule: "answer-refused" });
   });
 
-  it("ends claimed when two programs in a row print exactly the same", async () => {
+  it("ends claimed when two programs in a row print exactly the same (S5)", async () => {
     const end = await solving(acts(run("print 25"), run("print 25 # counted otherwise"), run("print 26")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "repeated-output" });
     expect(end.world.executed).toHaveLength(2);
@@ -85,7 +86,7 @@ describe("convergence", () => {
     expect(end.world.executed).toHaveLength(3);
   });
 
-  it("ends claimed when the last line stays the same though the rest is printed otherwise", async () => {
+  it("ends claimed when the last line stays the same though the rest is printed otherwise (S5)", async () => {
     const end = await solving(acts(run("print took 3 s\n25"), run("print took 4 s\n25")));
     expect(end).toMatchObject({ outcome: "claimed", rule: "unchanged-answer" });
   });
@@ -95,7 +96,7 @@ describe("convergence", () => {
     expect(end).toMatchObject({ rule: "done" });
   });
 
-  it("ends stuck when results go to and fro", async () => {
+  it("ends stuck when results go to and fro (S5)", async () => {
     const end = await solving(acts(run("print 1"), run("print 2"), run("print 1 #"), run("print 2 #")));
     expect(end).toMatchObject({ outcome: "stuck", rule: "oscillation" });
   });
@@ -106,7 +107,17 @@ describe("convergence", () => {
     expect(end).toMatchObject({ outcome: "stuck", rule: "same-result" });
   });
 
-  it("ends exhausted at its limit of iterations, and of money", async () => {
+  it("counts the same failure whatever line it is in, remembers it, and tells the model how often it came (S6)", async () => {
+    const end = await solving(acts(run("fail same error"), run("fail same error\n#2"), answer("1")));
+    const recorded = factsOf(end.world, "failure-recorded").map(({ fingerprints }) => fingerprints);
+    expect(recorded).toHaveLength(2);
+    expect(recorded[1]).toEqual(recorded[0]);
+    const [, second, third] = end.world.prompts;
+    expect(second).not.toContain("This very failure");
+    expect(third).toContain("This very failure has come 2 times");
+  });
+
+  it("ends exhausted at its limit of iterations, and of money (S5)", async () => {
     const fails = Array.from({ length: 9 }, (_, n) => run(`fail error ${"x".repeat(n)}`));
     expect(await solving(acts(...fails), { spec: solveSpec({ limits: { iterations: 4 } }) })).toMatchObject({
       outcome: "exhausted",
@@ -137,7 +148,7 @@ describe("convergence", () => {
 describe("plans", () => {
   const results = (prompt: string): unknown => {
     const step = /^Step (\S+), attempt (\d+)/m.exec(prompt);
-    if (step !== null) return step[1] === "bad" ? run(`fail ${step[0]}`) : run(`print result of ${step[1]}`);
+    if (step !== null) return step[1] === "bad" ? run(`fail ${step[0]}`) : lastRun(`print result of ${step[1]}`);
     return prompt.includes("result of c") || prompt.includes("bad: do bad: failed") ? answer("42") : undefined;
   };
   const planned = (...steps: [string, ...string[]][]): Behaviour[] =>
@@ -165,6 +176,39 @@ describe("plans", () => {
     expect(end).toMatchObject({ outcome: "claimed", rule: "done" });
     expect(factsOf(end.world, "step-end").map(({ step, is }) => `${step} ${is}`)).toEqual(["bad failed", "c skipped"]);
     expect(factsOf(end.world, "proposal-made").filter(({ lane }) => lane === "step/bad")).toHaveLength(3);
+  });
+
+  const stepping = (says: (attempt: number, prompt: string) => unknown): Behaviour[] =>
+    [plan(["a"]), undefined].map((first, at) => ({
+      lines: [],
+      claim: false,
+      faults: [],
+      usd: 0.01,
+      answer(prompt) {
+        const step = /^Step a, attempt (\d+)/m.exec(prompt);
+        return step === null ? (at === 0 ? first : answer("42")) : says(Number(step[1]), prompt);
+      },
+    }));
+
+  it("shows a step what its program printed, and is done with it when the model says that it is as expected", async () => {
+    const end = await solving(
+      stepping((n) => (n === 1 ? run("print columns: b, c") : n === 2 ? run("print 7") : answer("7"))),
+    );
+    expect(end.world.executed).toEqual(["print columns: b, c", "print 7"]);
+    expect(factsOf(end.world, "step-end")).toMatchObject([{ is: "done", result: { text: "7" } }]);
+    const [, second] = end.world.prompts.filter((prompt) => /^Step a/m.test(prompt));
+    expect(second).toContain("columns: b, c");
+    expect(second).toContain("What is expected of it: a number");
+    // Who goes on can compare.
+    expect(end.world.prompts.at(-1)).toContain("done (expected: a number)");
+  });
+
+  it("is done with a step that prints the same twice, and with what it printed last when its attempts are used up", async () => {
+    const same = await solving(stepping((n) => run(`print 7 #${n}`)));
+    expect(same.world.executed).toHaveLength(2);
+    const other = await solving(stepping((n) => run(`print ${n}`)));
+    expect(other.world.executed).toHaveLength(3);
+    expect(factsOf(other.world, "step-end")).toMatchObject([{ is: "done", result: { text: "3" } }]);
   });
 
   it("carries out a person's plan before the first turn of its own", async () => {
@@ -217,7 +261,7 @@ const distinct = (proposals: readonly unknown[], faults: Behaviour["faults"] = [
     usd: 0,
     answer: (prompt) => {
       const step = /^Step (\S+), attempt \d+/m.exec(prompt);
-      if (step !== null) return run(`${step[1] === "bad" ? "fail" : "print"} ${step[0]}`);
+      if (step !== null) return lastRun(`${step[1] === "bad" ? "fail" : "print"} ${step[0]}`);
       const given = one as Proposed | undefined;
       const iteration = /^Iteration \d+/m.exec(prompt)?.[0];
       return typeof given?.["code"] === "string" ? { ...given, code: `${given["code"]} #${iteration}` } : given;
@@ -229,7 +273,7 @@ const steps = (world: World): string[] =>
     .toSorted();
 
 describe("laws of solving", () => {
-  it("ends as the undisturbed run does wherever drivers are killed, and runs nothing again that has a result", async () => {
+  it("ends as the undisturbed run does wherever drivers are killed, and runs nothing again that has a result (S4)", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(proposal, { minLength: 1, maxLength: 5 }),
@@ -273,7 +317,7 @@ describe("laws of solving", () => {
     );
   });
 
-  it("goes on with its plan when it was stopped in the middle of it, and does nothing again", async () => {
+  it("goes on with its plan when it was stopped in the middle of it, and does nothing again (S4)", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 5, max: 40 }),

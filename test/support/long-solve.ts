@@ -36,6 +36,8 @@ export interface LongSolve {
 
 interface Options {
   iterations: number;
+  /** By which the model counts; a quarter of the bytes unless said. */
+  tokensIn?: (text: string) => number;
   history: "pruned" | "full";
   requestTokens: number;
 }
@@ -64,11 +66,12 @@ const chatty: Executor = {
   },
 };
 
-export async function longSolve({ iterations, history, requestTokens }: Options): Promise<LongSolve> {
+export async function longSolve({ iterations, history, requestTokens, tokensIn }: Options): Promise<LongSolve> {
   const sizes: number[] = [];
   const prompts: string[] = [];
   const standin = await startStandin({
     apiKey: KEY,
+    tokensIn,
     script: (request) => {
       const prompt = request.turns.findLast(({ role }) => role === "user")?.texts.join("") ?? "";
       prompts.push(prompt);
@@ -94,6 +97,8 @@ export async function longSolve({ iterations, history, requestTokens }: Options)
       history,
       requestTokens,
       maxIterations: iterations,
+      // A prompt that has to be made again shorter is none.
+      maxErrors: 1,
       fence: "none",
       environment,
     });

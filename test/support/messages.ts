@@ -29,6 +29,8 @@ interface Wanted {
   fallbackModel?: string;
   ask?: Partial<OpenRequest["agent"]["ask"]>;
   user?: Readonly<Record<string, string>>;
+  /** By which the model counts. */
+  tokensIn?: (text: string) => number;
 }
 
 /** For one test. */
@@ -38,12 +40,13 @@ export async function messagesWorld({
   fallbackModel,
   ask,
   user,
+  tokensIn,
 }: Wanted): Promise<MessagesWorld> {
   const root = tempDir("messages");
   const [workspace, home, dumpDir] = [join(root, "workspace"), join(root, "home"), join(root, "sent")];
   mkdirSync(workspace);
   const steps = Array.isArray(script) ? { steps: script } : script;
-  const standin = await startStandin({ script: steps, dumpDir, runCode: true });
+  const standin = await startStandin({ script: steps, dumpDir, runCode: true, tokensIn });
   onTestFinished(() => standin.close());
   const userEnvironment = user ?? { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: standin.url };
   const agent = messages({ userEnvironment });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { meter, sumOf } from "./meter.ts";
+import { meter, sumOf } from "../api-meter.ts";
 import { NO_TOTALS, settle } from "./settle.ts";
 
 const price = (model: string, spent: { inputTokens: number }) => (model === "known" ? spent.inputTokens : null);

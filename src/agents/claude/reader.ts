@@ -5,8 +5,8 @@
 import type { SDKAssistantMessageError, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { AgentEvent, TurnEnd } from "../../ports.ts";
 import { doneCalls } from "./done.ts";
-import type { Meter } from "./meter.ts";
-import { sumOf } from "./meter.ts";
+import type { Meter } from "../api-meter.ts";
+import { sumOf } from "../api-meter.ts";
 import type { ResultSignal } from "./outcome.ts";
 
 const MAX_TOOL_OUTPUT_CHARS = 16_384;

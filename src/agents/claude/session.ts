@@ -17,7 +17,7 @@ import { claudeEnvironment, configDirectory, temporaryDirectory } from "./enviro
 import { foretold } from "./foretold.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
-import { meter } from "./meter.ts";
+import { meter } from "../api-meter.ts";
 import { modelWay } from "./model-way.ts";
 import { answerOptions, claudeOptions, type ClaudeOptions } from "./options.ts";
 import { claudeProcess } from "./process.ts";

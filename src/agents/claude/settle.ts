@@ -1,7 +1,7 @@
 /** What a turn cost at its end: the program's cumulative totals where they can be trusted, else our own count. */
 import type { Usage } from "../../events.ts";
-import type { Meter, Tokens } from "./meter.ts";
-import { combine, sumOf } from "./meter.ts";
+import type { Meter, Tokens } from "../api-meter.ts";
+import { combine, sumOf } from "../api-meter.ts";
 import type { Totals } from "./reader.ts";
 
 export const NO_TOTALS: Totals = { usd: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

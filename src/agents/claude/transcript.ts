@@ -5,7 +5,7 @@
 import { createReadStream, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openPlain } from "../plain-file.ts";
-import type { ApiUsage } from "./meter.ts";
+import type { ApiUsage } from "../api-meter.ts";
 
 /** A longer line cannot be a message we need to understand: pictures, huge tool results. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { interrupted } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import type { Waiting } from "../waiting.ts";
 import type { Live } from "./live.ts";
-import type { Meter } from "./meter.ts";
+import type { Meter } from "../api-meter.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 import { settle } from "./settle.ts";

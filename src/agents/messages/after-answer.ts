@@ -1,6 +1,6 @@
 /** The model has answered: what it ran and called for is done, and by why it stopped the turn goes on or ends. */
 import type { TurnOutcome } from "../../events.ts";
-import { sumOf } from "../claude/meter.ts";
+import { contextOf } from "../api-meter.ts";
 import { failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { readAnswer } from "./answer.ts";
@@ -45,8 +45,7 @@ function note(answer: Answer, { playing, course, isRefusal }: About & { isRefusa
   transcript.write({ is: "answer", turn, id, model, content, stop, usage, ...(isRefusal ? { dropped: true } : {}) });
   for (const block of content)
     if (block.type === "server_tool_use") meter.tool(fieldText(block, "id"), fieldText(block, "name"));
-  const tokens = meter.of(id);
-  course.end.contextTokens = tokens === undefined ? null : sumOf(tokens);
+  course.end.contextTokens = contextOf(usage);
   tell({ type: "message", id });
   if (cleared > 0) tell({ type: "notice", text: `the provider left ${cleared} tokens of old results out` });
   if (isRefusal || content.length === 0) return;

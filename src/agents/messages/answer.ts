@@ -34,10 +34,13 @@ function inner(name: string, value: unknown): unknown {
 
 export type Read = { is: "fits"; value: unknown } | { is: "misfit"; why: string };
 
+/** As some put code: between lines of three ticks. */
+const FENCED = /^```(?:json)?\n([^]*)\n```$/;
+
 export function readAnswer(text: string, schema: Json): Read {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(FENCED.exec(text.trim())?.[1] ?? text);
   } catch (error) {
     return { is: "misfit", why: `it is no JSON: ${(error as Error).message}` };
   }

@@ -1,7 +1,7 @@
 /** One request to the model and its answer, as it streams in: told, metered, and written down when it is whole. */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent } from "../../ports.ts";
-import type { Meter } from "../claude/meter.ts";
+import type { Meter } from "../api-meter.ts";
 import { outcomeOfRefusal, type Refusal } from "../outcome.ts";
 import { fieldText, type Block } from "./blocks.ts";
 import type { Connection } from "./client.ts";

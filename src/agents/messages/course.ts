@@ -4,7 +4,9 @@ import type { OpenRequest, TurnEnd } from "../../ports.ts";
 import type { Asking } from "./ask.ts";
 import { textBlock, type Block, type Said } from "./blocks.ts";
 import { executionReader, type ExecutionReader } from "./executions.ts";
+import type { Extras } from "./extras.ts";
 import type { MessagesOptions } from "./options.ts";
+import type { Extra } from "./params.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Tool } from "./tools.ts";
 import type { Using } from "./use-tools.ts";
@@ -19,6 +21,7 @@ export interface Playing extends Asking, Omit<Using, keyof Asking | "onCall"> {
   sandbox: Sandbox | undefined;
   /** Of the session, at this moment. */
   model(): string;
+  extras: Extras;
 }
 
 export type Played = Pick<TurnEnd, "outcome" | "finalText" | "call" | "messageId" | "contextTokens" | "answer">;
@@ -31,8 +34,12 @@ export const OVER: TurnOutcome = { is: "cut", reason: "the turn was ended" };
 
 export interface Course {
   end: Omit<Played, "outcome">;
+  /** The model that was asked last. */
+  asked: string;
   /** The other model has taken over. */
   fallen: boolean;
+  /** What was left out since a request of the turn was refused, to see whether it is taken without. */
+  leftOut: Extra[];
   /** The container was made anew. */
   rebuilt: boolean;
   /** Answers that did not fit the form that is asked for. */
@@ -46,7 +53,9 @@ export interface Course {
 
 export const newCourse = (): Course => ({
   end: { finalText: "", call: null, messageId: null, contextTokens: null },
+  asked: "",
   fallen: false,
+  leftOut: [],
   rebuilt: false,
   misfits: 0,
   tooLong: 0,

@@ -1,7 +1,7 @@
 /** What became of a turn that nobody saw the end of: from the transcript alone, with what it cost. */
 import { priceOf } from "../../platform/prices.ts";
 import type { Found, OpenRequest, TurnEnd } from "../../ports.ts";
-import { meter, sumOf, type Meter } from "../claude/meter.ts";
+import { contextOf, meter, type Meter } from "../api-meter.ts";
 import { callOf, TOOL as DONE } from "../done-call.ts";
 import { readAnswer } from "./answer.ts";
 import { callsIn, fieldText, lastText, type Block } from "./blocks.ts";
@@ -62,7 +62,6 @@ function endBy(last: Answered, { answers, spent, request }: About): TurnEnd | un
   const finalText = lastText(last.content);
   const read = request.answer === undefined ? undefined : readAnswer(finalText, request.answer);
   if (read?.is === "misfit") return undefined;
-  const tokens = spent.of(last.id);
   return {
     type: "turn-end",
     outcome: { is: "done" },
@@ -71,7 +70,7 @@ function endBy(last: Answered, { answers, spent, request }: About): TurnEnd | un
     call: lastCall(answers.flatMap(({ content }) => content)),
     ...(read === undefined ? {} : { answer: read.value }),
     messageId: last.id,
-    contextTokens: tokens === undefined ? null : sumOf(tokens),
+    contextTokens: contextOf(last.usage),
   };
 }
 

@@ -5,7 +5,7 @@ import { words, type OptionValue } from "../option-words.ts";
 import { TOOL_NAMES } from "./tools.ts";
 
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
-const KNOWN = ["tools", "maxTurns", "effort", "maxTokens", "executor", "files", "contextEditing"];
+const KNOWN = ["tools", "maxTurns", "effort", "maxTokens", "executor", "files", "contextEditing", "requestTokens"];
 /** Options of other agents, with why this one has none such. */
 const REFUSED: Readonly<Record<string, string>> = {
   mcp: "--mcp: the messages agent has no MCP servers",
@@ -40,6 +40,8 @@ export interface MessagesOptions {
   files: readonly GivenFile[];
   /** The provider may leave old results of tools out of a long conversation, and sum it up. */
   contextEditing: boolean;
+  /** No request has more tokens than this; undefined: than the model takes. */
+  requestTokens: number | undefined;
 }
 
 /** Throws UsageError for what it does not support. */
@@ -69,6 +71,7 @@ export function messagesOptions(options: AgentSpec["options"]): MessagesOptions 
     executor,
     files,
     contextEditing: contextEditing === true,
+    requestTokens: wholeNumber("requestTokens", options["requestTokens"]),
   };
 }
 

@@ -12,6 +12,9 @@ const UNMARKED: ReadonlySet<string> = new Set(["thinking", "redacted_thinking", 
 /** Bash and files of any language; the later versions add what only programs that call tools need. */
 const CODE_TOOL = { type: "code_execution_20250825", name: "code_execution" };
 const EDIT_BETAS = ["context-management-2025-06-27", "compact-2026-01-12"];
+/** Of the limit for a conversation: the provider gets to shorten it before it is left for another. */
+const CLEAR_SHARE = 0.5;
+const COMPACT_SHARE = 0.75;
 /** The API sums up no shorter conversation. */
 const MIN_COMPACT_TOKENS = 50_000;
 /** Leaving less out would cost more of the cache than it saves. */
@@ -26,9 +29,14 @@ export interface Wanted {
   /** Of a session that only answers. */
   answer: Readonly<Record<string, unknown>> | undefined;
   container: string | undefined;
-  /** Tokens of context from which the provider may shorten it. */
+  /** Tokens of context from which on another conversation is begun. */
   contextLimitTokens: number;
+  /** Of what only helps, what this model or its provider has refused. */
+  without: ReadonlySet<Extra>;
 }
+
+/** What a request may do without: told in words instead, or done by pawl's own pruning. */
+export type Extra = "context-management" | "format";
 
 export interface Params {
   body: Readonly<Record<string, unknown>>;
@@ -45,32 +53,38 @@ export function paramsOf({
   answer,
   container,
   contextLimitTokens,
+  without,
 }: Wanted): Params {
   const all = [...tools, ...(options.executor === undefined ? [] : [CODE_TOOL])];
+  const isTold = answer !== undefined && without.has("format");
   const output = {
     ...(options.effort === undefined ? {} : { effort: options.effort }),
-    ...(answer === undefined ? {} : { format: { type: "json_schema", schema: wireSchema(answer) } }),
+    ...(answer === undefined || isTold ? {} : { format: { type: "json_schema", schema: wireSchema(answer) } }),
   };
+  const words = [system, isTold ? formInWords(answer) : ""].filter((part) => part !== "").join("\n\n");
   const body = {
     model,
     max_tokens: options.maxTokens,
-    ...(system === "" ? {} : { system: [{ type: "text", text: system, ...MARK }] }),
+    ...(words === "" ? {} : { system: [{ type: "text", text: words, ...MARK }] }),
     ...(all.length === 0 ? {} : { tools: all }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
     ...(container === undefined ? {} : { container }),
     messages: markedMessages(said),
     stream: true,
   };
-  if (!options.contextEditing) return { body, betas: [] };
+  if (!options.contextEditing || without.has("context-management")) return { body, betas: [] };
   return { body: { ...body, context_management: { edits: editsFor(contextLimitTokens) } }, betas: EDIT_BETAS };
 }
+
+const formInWords = (schema: object): string =>
+  `Your last words are one JSON text that fits this JSON Schema, with nothing before or after it:\n${JSON.stringify(schema)}`;
 
 function editsFor(limit: number): object[] {
   const trigger = (value: number): object => ({ type: "input_tokens", value });
   const least = { type: "input_tokens", value: CLEAR_AT_LEAST_TOKENS };
   return [
-    { type: "clear_tool_uses_20250919", trigger: trigger(limit), clear_at_least: least },
-    { type: "compact_20260112", trigger: trigger(Math.max(limit * 2, MIN_COMPACT_TOKENS)) },
+    { type: "clear_tool_uses_20250919", trigger: trigger(Math.ceil(limit * CLEAR_SHARE)), clear_at_least: least },
+    { type: "compact_20260112", trigger: trigger(Math.max(Math.ceil(limit * COMPACT_SHARE), MIN_COMPACT_TOKENS)) },
   ];
 }
 

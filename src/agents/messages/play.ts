@@ -8,6 +8,7 @@ import { brief } from "../outcome.ts";
 import { afterAnswer } from "./after-answer.ts";
 import { afterRefusal } from "./after-refusal.ts";
 import { ask, type Asked } from "./ask.ts";
+import { overBudget } from "./budget.ts";
 import { piecesOf, type Said } from "./blocks.ts";
 import { sendable, withPrompt } from "./conversation.ts";
 import { newCourse, OVER, uploadsFor, type Course, type Next, type Played, type Playing } from "./course.ts";
@@ -46,11 +47,13 @@ async function round(playing: Playing, course: Course): Promise<Next> {
     : await afterAnswer(asked.answer, { playing, course });
 }
 
-function request(playing: Playing, about: { course: Course; container: string | undefined }): Promise<Asked> {
+async function request(playing: Playing, about: { course: Course; container: string | undefined }): Promise<Asked> {
   const { options, system, tools, request: opened } = playing;
   const { fallbackModel, contextLimitTokens } = opened.agent;
+  const model = (about.course.fallen ? fallbackModel : undefined) ?? playing.model();
+  about.course.asked = model;
   const params = paramsOf({
-    model: (about.course.fallen ? fallbackModel : undefined) ?? playing.model(),
+    model,
     options,
     system,
     tools,
@@ -58,8 +61,10 @@ function request(playing: Playing, about: { course: Course; container: string | 
     answer: opened.answer,
     container: about.container,
     contextLimitTokens,
+    without: playing.extras.refusedBy(model),
   });
-  return ask(params, playing);
+  const tooLong = await overBudget(params, playing);
+  return tooLong ?? (await ask(params, playing));
 }
 
 function currentSaid({ said, sandbox }: Playing): readonly Said[] {

@@ -2,13 +2,14 @@
 import { UsageError } from "../../errors.ts";
 import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest, TurnEnd } from "../../ports.ts";
-import { meter } from "../claude/meter.ts";
+import { meter } from "../api-meter.ts";
 import { cannotBegin, emptyEnd, failed } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { waitingForPeople } from "../waiting.ts";
 import type { Said } from "./blocks.ts";
 import { connect, type Connection } from "./client.ts";
 import { conversationOf, conversationUpTo } from "./conversation.ts";
+import type { Extras } from "./extras.ts";
 import { hands as openHands } from "./hands.ts";
 import { messagesOptions, type MessagesOptions } from "./options.ts";
 import { play } from "./play.ts";
@@ -33,7 +34,7 @@ interface Live {
   tools: readonly Tool[];
 }
 
-export function messagesSession(request: OpenRequest, user: Environment): AgentSession {
+export function messagesSession(request: OpenRequest, user: Environment, extras: Extras): AgentSession {
   const { home, session, agent, answer } = request;
   const waiting = waitingForPeople();
   const hands = openHands(request);
@@ -95,6 +96,7 @@ export function messagesSession(request: OpenRequest, user: Environment): AgentS
             meter: spent,
             says,
             model: () => model,
+            extras,
           }),
       });
       for await (const event of events) {

@@ -1,5 +1,5 @@
 /** One answer of the model, folded from its stream: whole blocks, what it cost, why it ended. Only reads. */
-import type { ApiUsage } from "../claude/meter.ts";
+import type { ApiUsage } from "../api-meter.ts";
 import type { Block } from "./blocks.ts";
 
 /** An event of the stream, as far as it is read here; the stable and the beta API have the same. */
@@ -132,13 +132,22 @@ function grow(grown: Growing | undefined, delta: Readonly<Record<string, unknown
     case "signature_delta":
       return add("signature", delta["signature"]);
     case "compaction_delta":
-      return add("content", delta["content"]);
+      return compact(grown, delta);
     case "input_json_delta":
       grown.input += String(delta["partial_json"]);
       return undefined;
     default:
       return undefined;
   }
+}
+
+/** What the conversation was summed up as: sent back as it came, null too, which says that it could not be done. */
+function compact(grown: Growing, delta: Readonly<Record<string, unknown>>): void {
+  const { content, encrypted_content: sealed } = delta;
+  const before = grown.block["content"];
+  const whole =
+    typeof content === "string" ? `${typeof before === "string" ? before : ""}${content}` : (before ?? null);
+  grown.block = { ...grown.block, content: whole, ...(sealed === undefined ? {} : { encrypted_content: sealed }) };
 }
 
 /** undefined: what was to be its input is no JSON. */
@@ -154,7 +163,9 @@ function withInput({ block, input }: Growing): Block | undefined {
 
 /** The end of a stream tells some counts again, as null where it does not know them. */
 function present(usage: ApiUsage): ApiUsage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => typeof value === "number"));
+  return Object.fromEntries(
+    Object.entries(usage).filter(([, value]) => typeof value === "number" || Array.isArray(value)),
+  );
 }
 
 function containerOf(value: unknown): Container | undefined {

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { makePrivateDir, syncDir } from "../../platform/files.ts";
 import type { TurnEnd } from "../../ports.ts";
 import type { OwnExecution } from "../../ports/executor.ts";
-import type { ApiUsage } from "../claude/meter.ts";
+import type { ApiUsage } from "../api-meter.ts";
 import { openPlain } from "../plain-file.ts";
 import type { Block, Said } from "./blocks.ts";
 

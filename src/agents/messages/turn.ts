@@ -1,7 +1,7 @@
 /** One turn as its reader sees it: passes on what happens and ends it exactly once, by its end, a limit, an abort or a close. */
 import type { TurnOutcome } from "../../events.ts";
 import type { AgentEvent, TurnEnd, TurnLimits } from "../../ports.ts";
-import type { Meter } from "../claude/meter.ts";
+import type { Meter } from "../api-meter.ts";
 import { deadlines } from "../deadlines.ts";
 import { interrupted } from "../ending.ts";
 import type { Waiting } from "../waiting.ts";

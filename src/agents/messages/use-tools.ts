@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../ports.ts";
 import type { AskSpec } from "../../spec.ts";
 import { DECIDE, permissionLine, questionWords, whyNot, wordsOf } from "../ask-words.ts";
-import type { Meter } from "../claude/meter.ts";
+import type { Meter } from "../api-meter.ts";
 import { callOf, NOTED, TOOL as DONE, WRONG, type Call } from "../done-call.ts";
 import type { Waiting } from "../waiting.ts";
 import { fieldText, type Block } from "./blocks.ts";

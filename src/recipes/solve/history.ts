@@ -1,6 +1,7 @@
 /** The attempts so far, as they stand in the prompt: whole, as a line with where to find it, or counted. */
 import type { PromptPart, TurnAction } from "../../loop/actions.ts";
-import { fitted, promptBytes, pruned, wireBytes } from "../../loop/history.ts";
+import { fitted, pruned, wireBytes } from "../../loop/history.ts";
+import { promptRoom } from "../../loop/solve-room.ts";
 import { attemptsIn, solveOf, type Attempt } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import { quote } from "../parts/text.ts";
@@ -18,7 +19,7 @@ const MAX_FILES_SHOWN = 20;
 /** `before`: what stands before it in every prompt of the lane; it has all the room that this and the rest leave. */
 export function history(state: RunState, { lane }: TurnAction, before: readonly PromptPart[]): PromptPart[] {
   const attempts = attemptsIn(state, lane);
-  const room = promptBytes(state.spec.solve?.requestTokens ?? 0);
+  const room = promptRoom(state);
   const taken = before.reduce((sum, { text }) => sum + wireBytes(text) + BLOCK_BYTES, 0);
   const budget = Math.max(0, Math.floor(room * (1 - CHANGING_SHARE)) - taken);
   const texts = attempts.map((attempt) => ({ attempt, whole: wholeText(attempt, budget), stub: stubText(attempt) }));

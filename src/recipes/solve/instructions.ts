@@ -23,7 +23,7 @@ function words(solve: SolveSpec, { inStep, checked }: { inStep: boolean; checked
     `You solve ${what} in a loop without a person watching: you propose, it is run, you see what came of it.`,
     solve.planOnly
       ? planOnly
-      : [running(solve), inStep ? stepEnd : answering(solve, checked), inStep ? "" : planning(solve)]
+      : [running(solve), inStep ? stepEnd(solve) : answering(solve, checked), inStep ? "" : planning(solve)]
           .filter(Boolean)
           .join("\n\n"),
   ].join("\n\n");
@@ -50,8 +50,13 @@ function answering({ executor, repeats }: SolveSpec, checked: boolean): string {
   return `${explicit} ${repeats} programs in a row that print exactly the same also end the work, with that as the answer.`;
 }
 
-const stepEnd =
-  "The step is done when a program ends well and prints its result, or with `do` `answer` and the result as `answer`. Others build on what you print and on the files you write: name these in it.";
+/** A container's code has run when the answer is given. */
+const stepEnd = ({ executor, repeats }: SolveSpec): string => {
+  const explicit = "When what is expected of the step is there, let `do` be `answer`, with the result as `answer`.";
+  const sure = `Where you are sure that a program will print just that, let \`final\` be true with it: then what it prints is the result, if it ends well. Otherwise you see what it printed and go on; ${repeats} programs in a row that print the same also end the step.`;
+  const others = "Others build on your result and on the files you write: name these in it.";
+  return [explicit, ...(executor === "local" ? [sure] : []), others].join(" ");
+};
 
 const planning = ({ parallel }: SolveSpec): string =>
   `For work of several parts you may first let \`do\` be \`plan\`, with \`steps\`: each with a short \`id\`, a \`title\` that says all of what is to be done, the ids it \`needs\`, and what result you \`expect\`. Steps that do not need each other run at the same time, ${parallel} at once; then you are shown the results, and may answer, run code, or plan anew: a step that keeps its id and title keeps its result. \`note\` is one or two sentences on what you are doing and why; it is shown to you later.`;

@@ -1,12 +1,14 @@
 /** The plan as it stands, and for whoever works on a step of it what that is and what it builds on. */
 import type { PromptPart } from "../../loop/actions.ts";
-import { fitted, promptBytes } from "../../loop/history.ts";
+import { fitted } from "../../loop/history.ts";
+import { promptRoom } from "../../loop/solve-room.ts";
 import { solveOf, type PlanState, type StepState } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import { quote } from "../parts/text.ts";
 import { PLAN_SHARE } from "./shares.ts";
 
-const room = (state: RunState): number => Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * PLAN_SHARE);
+const MAX_EXPECT_CHARS = 200;
+const room = (state: RunState): number => Math.floor(promptRoom(state) * PLAN_SHARE);
 
 export function plan(state: RunState): PromptPart {
   const { plan: made, settled } = solveOf(state);
@@ -26,10 +28,12 @@ function planText(
   return `## The plan (revision ${revision})\n\n${lines.join("\n")}${more}`;
 }
 
-function sayStep({ id, title, needs, is, result }: StepState, max: number): string {
+/** With what was expected, where there is something to compare with it. */
+function sayStep({ id, title, needs, expect, is, result }: StepState, max: number): string {
   const after = needs.length === 0 ? "" : ` (needs ${needs.join(", ")})`;
   const came = result === undefined ? "" : `\n\n${quote(fitted(result.text.trim(), max))}\n`;
-  return `- ${id}${after}: ${title}: ${is}${came}`;
+  const wanted = result === undefined || expect === "" ? "" : ` (expected: ${expect.slice(0, MAX_EXPECT_CHARS)})`;
+  return `- ${id}${after}: ${title}: ${is}${wanted}${came}`;
 }
 
 /** Files of a step that another needs lie beside its own. */

@@ -1,6 +1,7 @@
 /** The question, the files that came with it, and what an answer has to be. */
 import type { PromptPart } from "../../loop/actions.ts";
 import { fitted, promptBytes } from "../../loop/history.ts";
+import { promptRoom } from "../../loop/solve-room.ts";
 import type { RunState } from "../../loop/state.ts";
 import type { CheckSpec } from "../../spec.ts";
 import { quote } from "../parts/text.ts";
@@ -9,9 +10,9 @@ import { FILES_SHARE, QUESTION_SHARE } from "./shares.ts";
 export const EXPECT_CHECK = "expect";
 
 export function question(state: RunState): PromptPart[] {
-  const room = promptBytes(state.spec.solve?.requestTokens ?? 0);
-  const max = Math.floor(room * QUESTION_SHARE);
-  const forFiles = Math.floor(room * FILES_SHARE);
+  // The question stays whole, however little room there is for everything else.
+  const max = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * QUESTION_SHARE);
+  const forFiles = Math.floor(promptRoom(state) * FILES_SHARE);
   return [
     { name: "question", text: fitted(`## Question\n\n${state.spec.goal.trim()}${asked(state)}`, max), capBytes: max },
     { name: "files", text: fitted(files(state), forFiles), capBytes: forFiles, stable: true },

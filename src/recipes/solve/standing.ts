@@ -1,8 +1,9 @@
 /** Where it stands: what the checks said, which error keeps coming, what people say, and which iteration this is. */
 import type { PromptPart, TurnAction } from "../../loop/actions.ts";
 import { judged } from "../../loop/decide.ts";
-import { fitted, promptBytes } from "../../loop/history.ts";
+import { fitted } from "../../loop/history.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
+import { promptRoom } from "../../loop/solve-room.ts";
 import { attemptsIn, solveOf } from "../../loop/solve-state.ts";
 import { mainLane, pendingSays, type RunState } from "../../loop/state.ts";
 import { KIB, quote } from "../parts/text.ts";
@@ -12,8 +13,7 @@ import { DIRECTIVE_SHARE, VERDICT_SHARE } from "./shares.ts";
 const MAX_FAILURES = 5;
 const REPEATED = 2;
 
-const share = (state: RunState, of: number): number =>
-  Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * of);
+const share = (state: RunState, of: number): number => Math.floor(promptRoom(state) * of);
 
 export function verdicts(state: RunState, turn: TurnAction): PromptPart {
   const max = share(state, VERDICT_SHARE);

@@ -27,11 +27,8 @@ const BY_SWITCH: ReadonlySet<SettingName> = new Set(["commit", "agent-args"]);
 const isOfSolve = (name: SettingName): boolean => (SETTINGS[name] satisfies Setting as Setting).group === "solve";
 /** Those `pawl run` has a flag for. */
 export const RUN_SETTINGS = SETTING_NAMES.filter((name) => !BY_SWITCH.has(name) && !isOfSolve(name));
-/** Those of `pawl run` that say something of a run without a repository. */
-const COMMON: ReadonlySet<SettingName> = new Set([
-  "checks",
-  "check-timeout",
-  "trust-promise",
+/** What may change on a run, of whatever recipe; everything else was frozen at its start. */
+export const CHANGEABLE: readonly SettingName[] = [
   "max-iterations",
   "max-turns",
   "max-tool-calls",
@@ -40,10 +37,17 @@ const COMMON: ReadonlySet<SettingName> = new Set([
   "max-turn-cost",
   "max-time",
   "max-calls-per-hour",
+  "model",
+  "trust-promise",
+];
+/** Those of `pawl run` that say something of a run without a repository. */
+const COMMON: ReadonlySet<SettingName> = new Set([
+  ...CHANGEABLE,
+  "checks",
+  "check-timeout",
   "max-errors",
   "agent",
   "agents",
-  "model",
   "fallback-model",
   "fallback",
   "bench",

@@ -1,16 +1,15 @@
 /** `resume` and `open` of the library: a run that exists, driven again or only looked at. */
 import { existsSync } from "node:fs";
-import { openDriverState, openState, type Environment, type State } from "../../compose.ts";
+import { openState, type Environment, type State } from "../../compose.ts";
 import { UsageError } from "../../errors.ts";
 import type { Directive, Fact } from "../../events.ts";
 import { exhausted } from "../../loop/budget.ts";
 import { fold } from "../../loop/fold.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
-import { currentOwner } from "../../platform/owner.ts";
 import type { Agent } from "../../ports.ts";
 import type { Limits } from "../../spec.ts";
-import { lockWorkspace } from "../../workspace/lock.ts";
 import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
+import { holding } from "./holding.ts";
 import type { OwnCheck } from "./own-check.ts";
 
 export interface ResumeOptions extends DriveParts {
@@ -27,45 +26,29 @@ export interface ResumeOptions extends DriveParts {
 /** Drives a run that nobody drives: one that was killed, aborted, paused, or ended as anything but `verified`. */
 export async function resume(id: string, options: ResumeOptions = {}): Promise<RunHandle> {
   const { limits = {}, model, agent, agents = [], checks = [], environment: env = process.env, ...parts } = options;
-  const state = await openDriverState(env);
-  try {
+  return await holding(env, async ({ state, lock, release }) => {
     const folded = await stateOf(state, id);
     refuse(folded, limits);
-    const { spec } = folded;
-    const { path } = spec.workspace;
+    const { path } = folded.spec.workspace;
     if (!existsSync(path))
       throw new UsageError(`the workspace of run ${id} is gone: ${path}`, {
         hint: `its work is kept: pawl restore ${id} --at N --branch NAME`,
       });
-    const lock = lockWorkspace({ path, stateDir: state.dir, owner: currentOwner() });
+    lock(path);
     const change = { limits, ...(model === undefined ? {} : { model }) };
-    try {
-      if (folded.outcome === undefined) await queue(state, { folded, ...change });
-      const release = (): void => {
-        lock.release();
-        state.close();
-      };
-      const reopen = folded.outcome === undefined ? {} : { reopen: change };
-      const brought = [...(agent === undefined ? [] : [agent]), ...agents];
-      return driveInProgram({
-        start: folded,
-        folded,
-        env,
-        state,
-        agents: brought,
-        checks,
-        release,
-        ...reopen,
-        ...parts,
-      });
-    } catch (error) {
-      lock.release();
-      throw error;
-    }
-  } catch (error) {
-    state.close();
-    throw error;
-  }
+    if (folded.outcome === undefined) await queue(state, { folded, ...change });
+    return driveInProgram({
+      start: folded,
+      folded,
+      env,
+      state,
+      agents: [...(agent === undefined ? [] : [agent]), ...agents],
+      checks,
+      release,
+      ...(folded.outcome === undefined ? {} : { reopen: change }),
+      ...parts,
+    });
+  });
 }
 
 async function stateOf({ journal }: State, id: string): Promise<RunState> {

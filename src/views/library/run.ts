@@ -1,15 +1,14 @@
 /** `run` of the library: the same as `pawl run`, in the hands of a program. */
 import type { CheckGiven } from "../../config/settings/checks.ts";
-import { openDriverState, type Environment } from "../../compose.ts";
+import type { Environment } from "../../compose.ts";
 import { UsageError } from "../../errors.ts";
 import { fold } from "../../loop/fold.ts";
-import { currentOwner } from "../../platform/owner.ts";
 import type { Agent } from "../../ports.ts";
-import { lockWorkspace } from "../../workspace/lock.ts";
 import { inPlace } from "../cli/in-place.ts";
 import { begin, planRun } from "../cli/start-run.ts";
 import type { Flags } from "../cli/setting-options.ts";
 import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
+import { holding } from "./holding.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";
 import { toFlags, type CommandSettings, type RunSettings } from "./settings.ts";
 
@@ -78,47 +77,29 @@ export async function run(options: RunOptions): Promise<RunHandle> {
     },
   });
   signal?.throwIfAborted();
-  const state = await openDriverState(env);
-  try {
+  return await holding(env, async ({ state, lock, release }) => {
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
     const { spec } = place.planned;
-    const { path } = spec.workspace;
-    const lock = await place.orUndo(() => lockWorkspace({ path, stateDir: state.dir, owner: currentOwner() }));
-    try {
-      await place.orUndo(() => begin(state, place.planned));
-      const folded = fold(await state.journal.read(spec.run));
-      const release = (): void => {
-        lock.release();
-        state.close();
-      };
-      const broken = async (error: unknown): Promise<void> => {
+    await place.orUndo(() => lock(spec.workspace.path));
+    await place.orUndo(() => begin(state, place.planned));
+    const folded = fold(await state.journal.read(spec.run));
+    return driveInProgram({
+      start: place.planned,
+      folded,
+      env,
+      state,
+      agents: brought,
+      checks: own,
+      async broken(error) {
         const { takeBack } = await import("../../compose/forget.ts");
         if (await takeBack(state, spec, error)) await place.undo();
-      };
-      const parts = {
-        broken,
-        ...(onIteration === undefined ? {} : { onIteration }),
-        ...(onFact === undefined ? {} : { onFact }),
-        ...(signal === undefined ? {} : { signal }),
-      };
-      return driveInProgram({
-        start: place.planned,
-        folded,
-        env,
-        state,
-        agents: brought,
-        checks: own,
-        release,
-        ...parts,
-      });
-    } catch (error) {
-      lock.release();
-      throw error;
-    }
-  } catch (error) {
-    state.close();
-    throw error;
-  }
+      },
+      release,
+      ...(onIteration === undefined ? {} : { onIteration }),
+      ...(onFact === undefined ? {} : { onFact }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  });
 }
 
 /** As `pawl.yaml` has it; that a check is the program's own is noted by its name. */

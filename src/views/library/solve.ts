@@ -1,17 +1,16 @@
 /** `solve` of the library: the same as `pawl solve`, in the hands of a program. */
-import { openDriverState, type Environment } from "../../compose.ts";
+import type { Environment } from "../../compose.ts";
+import { takeBack } from "../../compose/forget.ts";
 import { UsageError } from "../../errors.ts";
 import { fold } from "../../loop/fold.ts";
-import { currentOwner } from "../../platform/owner.ts";
 import type { Agent } from "../../ports.ts";
 import type { Executor } from "../../ports/executor.ts";
-import { lockWorkspace } from "../../workspace/lock.ts";
-import { makeScratch } from "../../workspace/scratch.ts";
-import { begin } from "../cli/start-run.ts";
 import { answerOf, answerValue } from "../solve/answer.ts";
 import { refusePlaces, writeArtifacts } from "../solve/artifacts.ts";
+import { beginSolve } from "../solve/begin-solve.ts";
 import { planSolve } from "../solve/plan-solve.ts";
 import { driveInProgram, type DriveParts, type RunEnd, type RunHandle } from "./handle.ts";
+import { holding } from "./holding.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";
 import { settingOf, type CheckSetting } from "./run.ts";
 import { toFlags, type RunSettings } from "./settings.ts";
@@ -94,44 +93,33 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
     },
   });
   signal?.throwIfAborted();
-  const state = await openDriverState(env);
-  try {
+  return await holding(env, async ({ state, lock, unlock, release }) => {
     const { spec } = planned;
-    const base = makeScratch(spec.workspace.path, planned.files);
-    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
-    const release = (): void => lock.release();
-    try {
-      await begin(state, { spec, base });
-      const folded = fold(await state.journal.read(spec.run));
-      const handle = driveInProgram({
-        start: { spec, base },
-        folded,
-        env,
-        state,
-        agents: brought,
-        checks: own,
-        release,
-        ...(runsCode === undefined ? {} : { executor: runsCode }),
-        ...(onIteration === undefined ? {} : { onIteration }),
-        ...(onFact === undefined ? {} : { onFact }),
-        ...(signal === undefined ? {} : { signal }),
-      });
-      const { blobs } = state;
-      const outcome = handle.outcome
-        .then(async (end): Promise<SolveEnd> => {
-          const answer = await answerOf(end.state, blobs);
-          await writeArtifacts(end.state, { out, save, blobs, answer });
-          return { ...end, answer: answer.settled ? answerValue(end.state, answer.text) : null, code: answer.code };
-        })
-        .finally(() => state.close());
-      outcome.catch(() => undefined);
-      return { ...handle, outcome };
-    } catch (error) {
-      lock.release();
-      throw error;
-    }
-  } catch (error) {
-    state.close();
-    throw error;
-  }
+    const base = await beginSolve(state, planned, lock);
+    const folded = fold(await state.journal.read(spec.run));
+    const handle = driveInProgram({
+      start: { spec, base },
+      folded,
+      env,
+      state,
+      agents: brought,
+      checks: own,
+      broken: async (error) => void (await takeBack(state, spec, error)),
+      release: unlock,
+      ...(runsCode === undefined ? {} : { executor: runsCode }),
+      ...(onIteration === undefined ? {} : { onIteration }),
+      ...(onFact === undefined ? {} : { onFact }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const { blobs } = state;
+    const outcome = handle.outcome
+      .then(async (end): Promise<SolveEnd> => {
+        const answer = await answerOf(end.state, blobs);
+        await writeArtifacts(end.state, { out, save, blobs, answer });
+        return { ...end, answer: answer.settled ? answerValue(end.state, answer.text) : null, code: answer.code };
+      })
+      .finally(release);
+    outcome.catch(() => undefined);
+    return { ...handle, outcome };
+  });
 }

@@ -162,7 +162,9 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
               })),
             }
           : {}),
-        ...(isFull && plain.agent.name === "messages" ? { contextEditing: true } : {}),
+        ...(plain.agent.name === "messages" ? { requestTokens: solve.requestTokens } : {}),
+        // What the model runs itself makes a conversation long that pawl cannot prune.
+        ...(plain.agent.name === "messages" && (isFull || solve.executor === "claude") ? { contextEditing: true } : {}),
       },
     },
     checks,
@@ -186,7 +188,7 @@ function refuseLong(question: string, { requestTokens }: SolveSpec): void {
   const room = Math.floor(promptBytes(requestTokens) * QUESTION_SHARE);
   if (wireBytes(question) <= room) return;
   throw new UsageError(
-    `the question has ${wireBytes(question)} bytes; ${room} fit into requests of ${requestTokens} tokens`,
+    `the question weighs ${wireBytes(question)} bytes; ${room} fit into requests of ${requestTokens} tokens`,
     {
       hint: "put the data into a file (--file), or raise --request-tokens",
     },

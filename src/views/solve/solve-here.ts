@@ -1,15 +1,12 @@
 /** A question, from its words to its answer: `pawl solve`. */
-import { rmSync } from "node:fs";
 import { openDriverState } from "../../compose.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
-import { runDir } from "../../platform/paths.ts";
-import { lockWorkspace } from "../../workspace/lock.ts";
-import { makeScratch } from "../../workspace/scratch.ts";
+import { lockWorkspace, type Lock } from "../../workspace/lock.ts";
 import { outliveReaders } from "../cli/outlive-readers.ts";
-import { begin } from "../cli/start-run.ts";
 import type { Loudness } from "../terminal.ts";
 import { refusePlaces, type Wanted } from "./artifacts.ts";
+import { beginSolve } from "./begin-solve.ts";
 import { solveHeader } from "./header.ts";
 import { planSolve, type SolveAsked } from "./plan-solve.ts";
 import { presentAnswer } from "./present.ts";
@@ -32,35 +29,30 @@ export async function solveHere(request: SolveRequest): Promise<number> {
   outliveReaders();
   const state = await openDriverState(env);
   const { run } = spec;
+  let lock: Lock | undefined;
   try {
-    const base = makeScratch(spec.workspace.path, files);
-    const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
-    try {
-      await begin(state, { spec, base }).catch((error: unknown) => {
-        rmSync(runDir(state.dir, run), { recursive: true, force: true });
-        throw error;
-      });
-      if (loudness !== "quiet") process.stderr.write(`${solveHeader(spec)}\n`);
-      const trustPromise = resolved.settings["trust-promise"];
-      const { driveHere } = await import("../cli/drive.ts");
-      return await driveHere({
-        run,
-        start: { spec, base },
-        env,
-        state,
-        json: false,
-        loudness,
-        trustPromise,
-        present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise, out, save }),
-      }).catch(async (error: unknown) => {
-        const { takeBack } = await import("../../compose/forget.ts");
-        await takeBack(state, spec, error);
-        throw error;
-      });
-    } finally {
-      lock.release();
-    }
+    const base = await beginSolve(state, { spec, files }, (path) => {
+      lock = lockWorkspace({ path, stateDir: state.dir, owner: currentOwner() });
+    });
+    if (loudness !== "quiet") process.stderr.write(`${solveHeader(spec)}\n`);
+    const trustPromise = resolved.settings["trust-promise"];
+    const { driveHere } = await import("../cli/drive.ts");
+    return await driveHere({
+      run,
+      start: { spec, base },
+      env,
+      state,
+      json: false,
+      loudness,
+      trustPromise,
+      present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise, out, save }),
+    }).catch(async (error: unknown) => {
+      const { takeBack } = await import("../../compose/forget.ts");
+      await takeBack(state, spec, error);
+      throw error;
+    });
   } finally {
+    lock?.release();
     state.close();
   }
 }

@@ -153,7 +153,8 @@ const USING_UP: readonly CodeAttack[] = [
   {
     name: "makes very many files",
     ...py(() => 'import os\nfor n in range(1300):\n    open(f"f{n}", "w").close()'),
-    ends: ["ok"],
+    // A busy machine makes them too slowly: contained either way.
+    ends: ["ok", "timeout"],
   },
   { name: "never ends", ...py(() => "while True: pass"), ends: ["timeout"], tells: "it did not end within" },
   {

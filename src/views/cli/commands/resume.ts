@@ -28,21 +28,16 @@ import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
 import { resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
-import { addSettings, flagsOf, RUN_SETTINGS, sayValue, SOLVE_SETTINGS, type Flags } from "../setting-options.ts";
+import {
+  addSettings,
+  CHANGEABLE,
+  flagsOf,
+  RUN_SETTINGS,
+  sayValue,
+  SOLVE_SETTINGS,
+  type Flags,
+} from "../setting-options.ts";
 
-/** What may change on a run; everything else was frozen at its start. */
-const CHANGEABLE: readonly SettingName[] = [
-  "max-iterations",
-  "max-turns",
-  "max-tool-calls",
-  "max-tokens",
-  "max-cost",
-  "max-turn-cost",
-  "max-time",
-  "max-calls-per-hour",
-  "model",
-  "trust-promise",
-];
 const OTHERS = [...new Set([...RUN_SETTINGS, ...SOLVE_SETTINGS])].filter((name) => !CHANGEABLE.includes(name));
 
 interface Options extends PlaceOptions {

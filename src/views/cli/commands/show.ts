@@ -1,6 +1,7 @@
 /** `pawl show`: one iteration, whole or one section of it, with what lies in blobs. */
 import type { Command } from "commander";
 import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
+import type { Fact, FactOf } from "../../../events.ts";
 import type { Blobs } from "../../../ports.ts";
 import { readPromptBlob } from "../../../loop/prompt.ts";
 import { solveOf } from "../../../loop/solve-state.ts";
@@ -37,7 +38,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .action(async (asked: string | undefined, options: Options) => {
       await withRun(asked, async (opened) => {
         const { facts, folded } = await readRun(opened);
-        if (isOfSolve(options)) return await showSolved(folded, { blobs: opened.state.blobs, options });
+        if (isOfSolve(options)) return await showSolved(folded, { facts, blobs: opened.state.blobs, options });
         const view = iterationView(facts, { n: options.iteration });
         const { blobs } = opened.state;
         if (options.json === true) printJson(await asJson(view, { blobs, options }));
@@ -47,19 +48,50 @@ export function configure(command: Command, exit: (code: number) => void): void 
     });
 }
 
-async function showSolved(state: RunState, { blobs, options }: About): Promise<void> {
+async function showSolved(
+  state: RunState,
+  { facts, blobs, options }: About & { facts: readonly Fact[] },
+): Promise<void> {
   refuseOthers(state);
-  if (options.json !== true) return print(await showSolve(state, { blobs, shown: options }));
+  refuseIteration(options);
   const { attempts, plan } = solveOf(state);
   const { attempt } = options;
+  const start = options.prompt === true ? turnNumbered(facts, attempt) : undefined;
+  const prompt = start === undefined ? undefined : readPromptBlob(await textOf(blobs, start.prompt.blob));
+  if (options.json !== true) {
+    print(await showSolve(state, { blobs, shown: options }));
+    if (start !== undefined && prompt !== undefined)
+      print(`\n${manifestText(start, prompt.parts)}\n\n${plain(prompt.text)}`);
+    return;
+  }
   printJson({
     v: 1,
     run: state.run,
     ...(options.plan === true ? { plan: plan ?? null } : {}),
     ...(options.attempts === true ? { attempts } : {}),
     ...(attempt === undefined ? {} : { attempt: attemptNumbered(state, attempt) }),
+    ...(prompt === undefined ? {} : { prompt }),
   });
 }
+
+/** What is said of an iteration says nothing of attempts. */
+function refuseIteration({ attempt, iteration, prompt, verdict, decision, log }: Options): void {
+  const said = [
+    ...(prompt === true && attempt === undefined ? ["--prompt"] : []),
+    ...(iteration === undefined ? [] : ["--iteration"]),
+    ...(verdict === true ? ["--verdict"] : []),
+    ...(decision === true ? ["--decision"] : []),
+    ...(log === undefined ? [] : ["--log"]),
+  ];
+  if (said.length === 0) return;
+  throw new UsageError(`${said.join(", ")} is about an iteration, and not about attempts or a plan`, {
+    hint: "pawl show RUN -i N --prompt, or pawl show RUN --attempt N --prompt",
+  });
+}
+
+/** In whatever lane it was. */
+const turnNumbered = (facts: readonly Fact[], n: number | undefined): FactOf<"turn-start"> | undefined =>
+  facts.find((fact): fact is FactOf<"turn-start"> => fact.type === "turn-start" && fact.turn === n);
 
 interface About {
   blobs: Blobs;
@@ -124,5 +156,6 @@ Examples:
   pawl show -i 3 --prompt           what the agent was told in iteration 3
   pawl show --verdict --decision    why it went on, or ended
   pawl show --attempts              how a question was solved
+  pawl show --attempt 4 --prompt    what the model was told, also in a step of a plan
   pawl show r-20261115-k3f --log tests | less
 `;

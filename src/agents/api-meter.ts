@@ -2,7 +2,7 @@
  * Counts what a turn costs from the stream itself. Every API message counts once, by its id: the stream, the snapshots
  * of blocks and the transcript all repeat the same usage. Tokens come in parts, so each field keeps its largest value.
  */
-import type { Usage } from "../../events.ts";
+import type { Usage } from "../events.ts";
 
 export interface Tokens {
   inputTokens: number;
@@ -18,10 +18,24 @@ export interface ApiUsage {
   output_tokens?: number | null;
   cache_read_input_tokens?: number | null;
   cache_creation_input_tokens?: number | null;
+  /** Of one answer, where it took several: what the provider did to shorten the conversation is counted here alone. */
+  iterations?: readonly (ApiUsage & { type?: unknown })[] | null;
 }
 
 const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
+
+/** With what shortening the conversation cost. */
+const billedOf = (usage: ApiUsage): Tokens =>
+  (usage.iterations ?? [])
+    .filter(({ type }) => type === "compaction")
+    .reduce((sum, one) => combine(sum, tokensOf(one), (x, y) => x + y), tokensOf(usage));
+
+/** How long the conversation is by now: as the last look of the model at it found it. */
+export function contextOf(usage: ApiUsage): number {
+  const last = usage.iterations?.findLast(({ type }) => type === "message");
+  return sumOf(tokensOf(last ?? usage));
+}
 
 function tokensOf(usage: ApiUsage): Tokens {
   return {
@@ -79,7 +93,7 @@ export function meter(price: Price): Meter {
     message(id, model, usage) {
       const known = messages.get(id);
       const before = known ?? NO_TOKENS;
-      const after = combine(before, tokensOf(usage), Math.max);
+      const after = combine(before, billedOf(usage), Math.max);
       messages.set(id, after);
       const delta = combine(after, before, (x, y) => x - y);
       const spent = models.get(model) ?? { ...NO_TOKENS, requests: 0 };
