@@ -29,9 +29,9 @@ export function streamEnd(onBroken: (said: Said) => void): RequestWatcher {
     data(chunk) {
       if (isStream) reader.take(chunk);
     },
-    end(whole) {
+    end(how) {
       // Where the connection broke, the gateway tells.
-      if (whole && isStream && !isOver) onBroken({ kind, status: 200, resetAt: undefined });
+      if (how === "whole" && isStream && !isOver) onBroken({ kind, status: 200, resetAt: undefined });
     },
   };
 }

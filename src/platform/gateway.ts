@@ -44,12 +44,18 @@ export interface GatewayAnswer {
   readonly sent: IncomingHttpHeaders;
 }
 
-/** Told of one request that has left, and of its answer as it passes. */
+/**
+ * How it ended with a request. `unsent`: it never left whole, so that no model can have read it; `broken`: before its
+ * answer came to its end.
+ */
+export type RequestEnd = "whole" | "broken" | "unsent";
+
+/** Told of one request that leaves, and of its answer as it passes. */
 export interface RequestWatcher {
   answer(head: { status: number; headers: IncomingHttpHeaders }): void;
   data(chunk: Buffer): void;
-  /** Exactly once. `whole`: the answer came to its end. */
-  end(whole: boolean): void;
+  /** Exactly once. */
+  end(how: RequestEnd): void;
 }
 
 export interface GatewayOptions {
@@ -143,6 +149,8 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   if (body === undefined) return refuse(response, 413);
   const { method = "GET", headers } = request;
   const { signal } = given;
+  // Given up before it was whole: nobody is to count it.
+  if (signal.aborted) return;
   const own = context.own?.({ method, path: asked.pathname, headers, body, signal });
   if (own !== undefined) {
     response.writeHead(own.status, { "content-type": "application/json" }).end(own.body);
@@ -157,16 +165,15 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   const watcher = context.watch?.({ method, path: asked.pathname, headers, body, signal });
   const sent = endToEnd(context.headers(headers, context.token));
   const path = asked.pathname + asked.search;
-  let answer: IncomingMessage;
-  try {
-    answer = await context.model.send({ method, path, headers: sent, body, signal });
-  } catch (error) {
-    watcher?.end(false);
-    if (!signal.aborted) context.onFailure(error as Error);
+  const sending = await context.model.send({ method, path, headers: sent, body, signal });
+  if (sending.is !== "answered") {
+    watcher?.end(sending.is);
+    if (!signal.aborted) context.onFailure(sending.error);
     // As if the model itself were not there: the agent's own retries decide.
     request.socket.resetAndDestroy();
     return;
   }
+  const { answer } = sending;
   tellOf(answer, { path: asked.pathname, sent: headers, onAnswer: context.onAnswer });
   watcher?.answer({ status: answer.statusCode ?? 0, headers: answer.headers });
   relay(answer, response, { ...context, watcher });
@@ -200,7 +207,7 @@ function relay(
   response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
   response.flushHeaders();
   pipeline(answer, response, (error) => {
-    watcher?.end(answer.complete);
+    watcher?.end(answer.complete ? "whole" : "broken");
     // The other kind of error is the agent that has gone.
     if (error instanceof Error && !answer.complete && error.code === "ECONNRESET") context.onFailure(error);
   });

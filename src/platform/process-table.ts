@@ -46,6 +46,23 @@ export function variableOfEach(name: string, among: readonly number[] = pids()):
   return found;
 }
 
+/** Of the kernel's own threads, in proc_pid_stat(5). */
+const KERNEL_THREAD = 0x0020_0000;
+const FLAGS_FIELD = 6;
+
+/**
+ * Between one program and the next (execve): then a process has neither words nor an environment that could be read. It
+ * is what it was before.
+ */
+export function isStarting(pid: number): boolean {
+  if (!hasProc || readOrUndefined(`/proc/${pid}/environ`) !== "" || readOrUndefined(`/proc/${pid}/cmdline`) !== "")
+    return false;
+  const stat = readOrUndefined(`/proc/${pid}/stat`);
+  const info = parseStat(stat);
+  if (stat === undefined || info === undefined || info.zombie) return false;
+  return (Number(statFields(stat)[FLAGS_FIELD]) & KERNEL_THREAD) === 0;
+}
+
 function* fromProc(among: readonly number[]): Generator<[number, string[]]> {
   for (const pid of among) yield [pid, readOrUndefined(`/proc/${pid}/environ`)?.split("\0") ?? []];
 }
@@ -73,13 +90,15 @@ export function lastPid(): number | undefined {
 /** proc_pid_stat(5). The program's name may hold spaces and parentheses, so fields count from the last `)`. */
 export function parseStat(text: string | undefined): ProcessInfo | undefined {
   if (text === undefined) return undefined;
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = statFields(text);
   const [state, ppid, group] = fields;
   const startedAt = fields[19];
   if (state === undefined || startedAt === undefined) return undefined;
   const pid = Number.parseInt(text, 10);
   return { pid, ppid: Number(ppid), group: Number(group), zombie: state === "Z" || state === "X", startedAt };
 }
+
+const statFields = (text: string): string[] => text.slice(text.lastIndexOf(")") + 2).split(" ");
 
 const PS_COLUMNS = "pid=,ppid=,pgid=,state=,lstart=";
 

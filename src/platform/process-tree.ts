@@ -4,6 +4,7 @@
  * one that forks into a new session every millisecond: against those only a PID namespace helps.
  */
 import { PROCESS_TAG } from "./environment.ts";
+import { lookFor, type Look } from "./process-look.ts";
 import { allProcesses, lastPid, pids, processInfo, variableOfEach } from "./process-table.ts";
 import type { ProcessInfo } from "./process-table.ts";
 
@@ -44,10 +45,9 @@ export function endTree(
  * is what a short-lived tree can have made once its root has ended; the root itself may have waited for long.
  */
 export function membersOf({ root, tag }: Tree, { since }: { since?: number | undefined } = {}): ProcessInfo[] {
-  const candidates = since === undefined ? pids() : pidsSince(since);
-  const table = living(candidates);
+  const { all, values: tags } = since === undefined ? lookFor(PROCESS_TAG) : lookSince(since);
+  const table = living(all);
   if (table.length === 0) return [];
-  const tags = variableOfEach(PROCESS_TAG, candidates);
   const first = table.find((info) => info.pid === root);
   // The pid of a root that ended long ago may be somebody else's by now.
   const reused = first !== undefined && first.ppid !== process.pid && tags.get(root) !== tag;
@@ -150,6 +150,11 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It is gone, or not ours to signal; the next look tells.
   }
+}
+
+function lookSince(first: number): Look {
+  const all = pidsSince(first);
+  return { all, values: variableOfEach(PROCESS_TAG, all) };
 }
 
 function pidsSince(first: number): number[] {

@@ -5,7 +5,7 @@
  */
 import { RUN_TAG } from "./environment.ts";
 import { endAll, freezeAll, kin, living, withDescendants } from "./process-tree.ts";
-import { pids, variableOfEach } from "./process-table.ts";
+import { lookFor } from "./process-look.ts";
 import type { ProcessInfo } from "./process-table.ts";
 
 interface Options {
@@ -22,8 +22,7 @@ export async function sweep(run: string, { except = [] }: Options = {}): Promise
 
 /** Living processes of a run: those that carry its tag, and those below them that carry no other. */
 function leftovers(run: string, except: readonly number[]): ProcessInfo[] {
-  const all = pids();
-  const runs = variableOfEach(RUN_TAG, all);
+  const { all, values: runs } = lookFor(RUN_TAG);
   const ours = new Set(all.filter((pid) => runs.get(pid) === run));
   if (ours.size === 0) return [];
   const table = living(all);

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { scratch, type Scratch } from "../../test/fixtures/repository.ts";
 import { waitFor } from "../../test/support/temp.ts";
+import { openGit, pipe, type Git } from "./git.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -35,4 +36,20 @@ it("lets git finish when a Ctrl-C is told to the whole foreground group", async 
   process.kill(-(child.pid ?? 0), "SIGINT");
   await closed;
   expect(said).toBe("0 finished\n");
+});
+
+/** A program in git's place. */
+function gitThat(name: string, does: string): Git {
+  const bin = join(place.home, name);
+  mkdirSync(bin);
+  writeFileSync(join(bin, "git"), `#!/bin/sh\n${does}\n`);
+  chmodSync(join(bin, "git"), 0o755);
+  const path = `${bin}:${process.env["PATH"]}`;
+  return openGit({ gitDir: join(place.repo, ".git"), home: place.home, globalConfig: "/dev/null", path });
+}
+
+it("ends a pipe whose right side has gone before the left one speaks, which has more to say than anybody holds", async () => {
+  const left = { git: gitThat("left", "sleep 0.5; head -c 1000000 /dev/zero"), args: ["pack-objects"], input: "" };
+  const right = { git: gitThat("right", "echo 'not a git repository' >&2; exit 128"), args: ["unpack-objects"] };
+  await expect(pipe(left, right)).rejects.toThrow("git unpack-objects failed: not a git repository");
 });

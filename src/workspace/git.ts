@@ -136,7 +136,8 @@ export async function pipe(
   const sink = startAfter(source, right);
   feed(source, left.input);
   if (sink.stdin !== null) source.stdout.pipe(sink.stdin);
-  sink.stdin?.on("error", () => source.stdout.resume());
+  // Who pipes into an input that has gone stops reading, with or without an error: then the left one would never end.
+  for (const gone of ["error", "close"]) sink.stdin?.on(gone, () => source.stdout.resume());
   const [from, to] = await Promise.all([collect(source, 0, { output: "elsewhere" }), collect(sink, MAX_STDOUT_BYTES)]);
   if (from.code !== 0) throw gitFailed(left.args, from);
   if (to.code !== 0) throw gitFailed(right.args, to);

@@ -15,8 +15,10 @@ const FIELDS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTok
 const sumOf = (tokens: Tokens): number => FIELDS.reduce((sum, field) => sum + tokens[field], 0);
 
 export interface Meter {
-  /** A request has left. */
+  /** A request leaves. */
   request(): void;
+  /** One of them never left whole. */
+  unsent(): void;
   /** A model has answered one; what it cost may be told later. */
   reply(): void;
   /** More of one response's usage: the difference to what was told of it before. `first`: nothing was. */
@@ -70,6 +72,7 @@ export function meter({ isSeen, price = priceOf }: About): Meter {
 
   return {
     request: () => void (requests += 1),
+    unsent: () => void (requests -= 1),
     reply: () => void (replies += 1),
     spent(model, { first, ...more }) {
       const before = models.get(model) ?? { ...NO_TOKENS, requests: 0 };

@@ -45,6 +45,8 @@ export interface ModelWay {
   forget(directive: string): void;
   /** What the agent's own loop was last said no with since the turn began, if it was not answered after that. */
   refusal(): Said | undefined;
+  /** The same, also where it was answered after that. */
+  earlierRefusal(): Said | undefined;
   takeNotices(): string[];
   /** Words of the agent without its right to pass, which stands in the addresses that it has. */
   hide(text: string): string;
@@ -122,6 +124,7 @@ export function modelWay({ sockets, environment }: Request): ModelWay {
     expect: (directive, text) => watch.expect(directive, text),
     forget: (directive) => watch.forget(directive),
     refusal: () => watch.refusal(),
+    earlierRefusal: () => watch.earlierRefusal(),
     takeNotices() {
       const failed = failure;
       failure = undefined;

@@ -1,6 +1,9 @@
 /** What no real agent can be made to do: an agent of the tests' own speaks the protocol as badly as it may. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -176,6 +179,33 @@ describe.concurrent("what an agent says badly", () => {
     const { end } = await play(session, prompt({ hang: true }), { limits: { ...LIMITS, idleTimeoutMs: 200 } });
     expect(end.outcome).toMatchObject({ is: "timeout", which: "idle" });
     expect((await play(session, prompt({}))).end.outcome).toEqual({ is: "done" });
+  });
+});
+
+describe.concurrent("a context that is full", () => {
+  it("is known also where the agent's compaction is heard of after its model has answered for that", async () => {
+    const statuses = [400, 200, 400];
+    const model = createServer((request, response) => {
+      request.resume();
+      const error = { type: "error", error: { type: "invalid_request_error", message: "too long" } };
+      response.writeHead(statuses.shift() ?? 500, { "content-type": "application/json" }).end(JSON.stringify(error));
+    }).listen(0, "127.0.0.1");
+    await once(model, "listening");
+    onTestFinished(() => void model.close());
+    const { port } = model.address() as AddressInfo;
+    const session = await world({}).open({
+      environment: {
+        ...WITH_NODE,
+        PAWL_RUN: "r",
+        ANTHROPIC_API_KEY: "k",
+        ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+      },
+    });
+    const ask = JSON.stringify({ tools: [{ name: "a" }, { name: "b" }] });
+    const update = { sessionUpdate: "tool_call", toolCallId: "c", _meta: { claudeCode: { toolName: "compact" } } };
+    const steps = [{ ask }, { ask }, { update }, { ask }];
+    const { end } = await play(session, prompt({ steps, error: { code: -32_603, message: "too long" } }));
+    expect([statuses, end.outcome]).toEqual([[], expect.objectContaining({ is: "failed", kind: "context" })]);
   });
 });
 

@@ -10,7 +10,7 @@ const FIRST_REFUSAL = 400;
 /** Of a refusal's body that is looked at; it is a few lines. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Requests that ask a model nothing. */
-const FREE_PATH = /count_?tokens|embed/i;
+export const FREE_PATH = /count_?tokens|embed/i;
 
 /** The agent's own loop offers most tools, not always the same; a title is asked for with few or none. */
 const isAside = (tools: number, most: number): boolean => tools < most / 2;
@@ -36,6 +36,8 @@ interface RequestWatch {
   expect(directive: string, text: string): void;
   forget(directive: string): void;
   refusal(): Said | undefined;
+  /** The same, also where it was answered after that. */
+  earlierRefusal(): Said | undefined;
   mayLeave(request: HeldRequest): Promise<void>;
   leaves(request: HeldRequest): RequestWatcher | undefined;
   /** The connection broke, of the request that has just ended. */
@@ -51,6 +53,8 @@ export function requestWatch(): RequestWatch {
   let left = 0;
   /** What was said no with last, and how many tools that request offered. */
   let said: { now: Said; tools: number } | undefined;
+  /** The same, answered since or not. */
+  let saidOnce: typeof said;
   /** That a request of this turn offered. */
   let mostTools = 0;
   /** Of the request that ended before its answer did. */
@@ -67,6 +71,20 @@ export function requestWatch(): RequestWatch {
     if (turn === undefined) owed.push(take);
     else take(turn.meter);
   };
+  /** Counts a request before it leaves, so that one which a crash hides is counted too. Returns what takes it back. */
+  function counted(): () => void {
+    const at = turn;
+    let isUnsent = false;
+    count((meter) => (isUnsent ? undefined : meter.request()));
+    return () => {
+      isUnsent = true;
+      // A turn that has ended has told its sum.
+      if (at === undefined || at !== turn) return;
+      left -= 1;
+      at.meter.unsent();
+      at.news({ is: "metered" });
+    };
+  }
   const isAsked = ({ method, path }: HeldRequest): boolean => method === "POST" && !FREE_PATH.test(path);
 
   function heardIn({ body }: HeldRequest): string[] {
@@ -75,12 +93,16 @@ export function requestWatch(): RequestWatch {
     return [...expected].flatMap(([directive, text]) => (texts.some((one) => one.includes(text)) ? [directive] : []));
   }
 
+  const ofMain = (one: typeof said): Said | undefined =>
+    one !== undefined && !isAside(one.tools, mostTools) ? one.now : undefined;
+
   function refused(now: Said, tools: number): void {
     said = { now, tools };
+    saidOnce = said;
     turn?.news({ is: "said-no", said: now });
   }
 
-  function watcherOf(request: HeldRequest): RequestWatcher {
+  function watcherOf(request: HeldRequest, takeBack: () => void): RequestWatcher {
     const heard = heardIn(request);
     const { tools, hasForm } = shapeOf(request.body);
     toolsSeen ||= tools > 0;
@@ -109,14 +131,14 @@ export function requestWatch(): RequestWatch {
         if (isMain && !isAside(tools, said?.tools ?? 0)) said = undefined;
         for (const directive of heard) expected.delete(directive);
         if (isMain || heard.length > 0) turn?.news({ is: "answering", heard });
-        const isStream = headers["content-type"]?.includes("event-stream") === true;
-        stream = usageStream({ isStream }, { onUsage, onRefusal: refuse });
+        stream = usageStream({ headers }, { onUsage, onRefusal: refuse });
         passes = stream;
       },
       data: (chunk) => passes?.take(chunk),
-      end(whole) {
+      end(how) {
         passes?.end();
-        broke = whole || isRefused || stream?.isWhole() === true ? undefined : refuse;
+        if (how === "unsent") takeBack();
+        broke = how === "whole" || isRefused || stream?.isWhole() === true ? undefined : refuse;
         underWay -= 1;
         if (underWay === 0) onQuiet?.();
       },
@@ -134,6 +156,7 @@ export function requestWatch(): RequestWatch {
       turn = next;
       left = 0;
       said = undefined;
+      saidOnce = undefined;
       mostTools = 0;
       expected.clear();
       for (const take of owed.splice(0)) take(next.meter);
@@ -155,7 +178,8 @@ export function requestWatch(): RequestWatch {
     },
     expect: (directive, text) => void expected.set(directive, text),
     forget: (directive) => void expected.delete(directive),
-    refusal: () => (said !== undefined && !isAside(said.tools, mostTools) ? said.now : undefined),
+    refusal: () => ofMain(said),
+    earlierRefusal: () => ofMain(saidOnce),
     async mayLeave(request) {
       if (!isAsked(request)) return;
       const { signal } = request;
@@ -168,9 +192,9 @@ export function requestWatch(): RequestWatch {
       if (!isAsked(request)) return undefined;
       left += 1;
       underWay += 1;
-      count((meter) => meter.request());
+      const takeBack = counted();
       turn?.onLeave();
-      return watcherOf(request);
+      return watcherOf(request, takeBack);
     },
     failed() {
       broke?.({ kind: "connection", status: null, resetAt: undefined });

@@ -104,7 +104,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     switch (wake.is) {
       case "update":
         time.seen();
-        overflowed ||= showsOverflow(wake.update, watched.way.refusal());
+        // It comes another way than the model's answers: the summary may have been answered before it is heard of.
+        overflowed ||= showsOverflow(wake.update, watched.way.earlierRefusal());
         yield* reader.take(wake.update);
         break;
       case "answering":

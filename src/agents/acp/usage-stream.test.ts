@@ -12,7 +12,7 @@ interface Heard {
 function heardIn(text: string, { isStream }: { isStream: boolean }): Heard {
   const heard: Heard = { usage: [], refusals: [] };
   const stream = usageStream(
-    { isStream },
+    { headers: { "content-type": isStream ? "text/event-stream; charset=utf-8" : "application/json" } },
     {
       onUsage: (model, tokens) => heard.usage.push([model, tokens]),
       onRefusal: (said) => heard.refusals.push(said),

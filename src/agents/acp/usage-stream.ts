@@ -2,6 +2,7 @@
  * What a response cost, read from the response itself as it passes: Anthropic's, OpenAI's (both protocols) and Google's
  * words for it, streamed and whole.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import { lines } from "../lines.ts";
 import { countAt, isObject, objectAt, parsed, textAt, type Json } from "./json.ts";
 import { NO_TOKENS, type Tokens } from "./meter.ts";
@@ -21,24 +22,27 @@ export interface UsageStream {
 }
 
 interface Heard {
-  /** Of this response so far, cumulative. */
-  onUsage: (model: string, tokens: Tokens) => void;
+  /** Of this response so far, cumulative; `response`: the model's own name for it, "" where it has none. */
+  onUsage: (model: string, tokens: Tokens, response: string) => void;
   /** The model broke off an answer that had begun. */
   onRefusal: (said: Said) => void;
 }
 
-export function usageStream({ isStream }: { isStream: boolean }, { onUsage, onRefusal }: Heard): UsageStream {
+export function usageStream({ headers }: { headers: IncomingHttpHeaders }, { onUsage, onRefusal }: Heard): UsageStream {
+  const isStream = headers["content-type"]?.includes("event-stream") === true;
   let model = "";
+  let response = "";
   let so: Tokens = NO_TOKENS;
   let whole = false;
 
   function take(event: Json): void {
     const body = bodyOf(event);
     model = textAt(body, "model") || textAt(body, "modelVersion") || model;
+    response = textAt(body, "id") || response;
     const tokens = tokensIn(body);
     if (tokens !== undefined) {
       so = larger(so, tokens);
-      onUsage(model, so);
+      onUsage(model, so, response);
     }
     whole ||= isEnd(event);
     const said = isStream && !whole ? laterRefusal(event) : undefined;

@@ -5,6 +5,7 @@ import { callOf } from "./done.ts";
 import { meter, type Meter } from "./meter.ts";
 import { isObject, textAt, type Json } from "./protocol.ts";
 import { entriesOf, rolloutOf, type Entry } from "./rollout.ts";
+import { notedTurn, type NotedTurn } from "./noted.ts";
 import { markOf, threadOf } from "./threads.ts";
 
 /** Names of finished tool calls, as the live stream has them. */
@@ -48,7 +49,7 @@ export async function inspectTurn(
 ): Promise<Found> {
   const thread = threadOf(home, session.ref);
   const path = thread === undefined ? undefined : rolloutOf(home, thread);
-  if (path === undefined) return { is: "unknown" };
+  const noted = notedTurn(home, uuid);
   const spent = meter();
   const fold: Fold = {
     turn: undefined,
@@ -69,8 +70,17 @@ export async function inspectTurn(
   };
   const before = markOf(home, uuid);
   if (before !== undefined) fold.wanted = before + 1;
-  for await (const entry of entriesOf(path)) take(entry, { fold, spent, uuid });
-  return fold.turn === undefined ? { is: "unknown" } : foundOf(fold, spent);
+  if (path !== undefined) for await (const entry of entriesOf(path)) take(entry, { fold, spent, uuid });
+  const unrecorded = countNoted(noted, spent);
+  if (fold.turn === undefined && unrecorded === 0) return { is: "unknown" };
+  return foundOf(fold, { spent, requests: noted.requests, unrecorded });
+}
+
+/** Returns how many answers Codex had not written down. */
+function countNoted({ answers }: NotedTurn, spent: Meter): number {
+  const recorded = spent.responses();
+  for (const { response, model, spent: used } of answers) spent.response(response, model, used);
+  return spent.responses() - recorded;
 }
 
 /** What the record says a turn cost; undefined when it is not in it. */
@@ -228,16 +238,24 @@ function takeEvent(payload: Json, fold: Fold): void {
   }
 }
 
-/** It ended; or it was cut after its final answer, before it had noted that. */
-const isDone = ({ ended, last, open }: Fold): boolean =>
-  ended === "done" || (ended !== "failed" && last === "answer" && open.size === 0);
+interface Counted {
+  spent: Meter;
+  /** That pawl saw leave; undefined: it did not look. */
+  requests: number | undefined;
+  /** Answers that are not in the record. */
+  unrecorded: number;
+}
 
-function foundOf(fold: Fold, spent: Meter): Found {
-  const done = isDone(fold);
+/** It ended; or it was cut after its final answer, before it had noted that. */
+const isDone = ({ ended, last, open }: Fold, unrecorded: number): boolean =>
+  ended === "done" || (ended !== "failed" && last === "answer" && open.size === 0 && unrecorded === 0);
+
+function foundOf(fold: Fold, { spent, requests, unrecorded }: Counted): Found {
+  const done = isDone(fold, unrecorded);
   // A tool that was running has no line of its own yet.
   if (!done) for (const id of fold.open) spent.tool(id, fold.calls.get(id) ?? "");
   const waiting = !done && fold.ended === undefined && fold.open.size === 0 ? 1 : 0;
-  const usage = spent.usage(spent.responses() + waiting);
+  const usage = spent.usage(requests ?? spent.responses() + waiting);
   const tools = spent.tools();
   const messageId = fold.turn ?? null;
   if (!done) return { is: "cut", usage, tools, messageId };

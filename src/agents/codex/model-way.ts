@@ -5,15 +5,17 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "../../errors.ts";
-import type { Gateway, GatewayAnswer } from "../../platform/gateway.ts";
+import type { Gateway, GatewayAnswer, RequestWatcher } from "../../platform/gateway.ts";
 import { programAt } from "../../platform/fence.ts";
 import { relayWords } from "../../platform/fence/relay.ts";
 import type { OpenRequest } from "../../ports.ts";
+import { usageStream, type UsageStream } from "../acp/usage-stream.ts";
 import { brief } from "../outcome.ts";
 import type { CodexLogin } from "./login.ts";
 import type { Said } from "../refusal.ts";
 import { socketName } from "../socket-name.ts";
 import { streamEnd } from "../stream-end.ts";
+import { note, spentOf } from "./noted.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
@@ -23,6 +25,7 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
 const PATHS = ["/responses", "/models", "/memories", "/alpha"];
 const REQUESTS = "/responses";
+const FIRST_REFUSAL = 400;
 /** Codex names the model first; a conversation of megabytes is not read for it. */
 const MODEL = /^\{"model":"([^"\\]+)"/;
 const MODEL_WITHIN_BYTES = 512;
@@ -40,7 +43,12 @@ export interface ModelWay {
    * Of the turn that begins now; `limit`: the request after so many is held until it is given up; `after`: none leaves
    * before that.
    */
-  begin(about: { limit: number | undefined; onLimit: () => void; after: Promise<void> | undefined }): void;
+  begin(about: {
+    uuid: string;
+    limit: number | undefined;
+    onLimit: () => void;
+    after: Promise<void> | undefined;
+  }): void;
   /** Requests that left since then. */
   requests(): number;
   /** Which model gave the n-th answer of this turn, from 0. */
@@ -57,9 +65,10 @@ export interface ModelWay {
   close(): Promise<void>;
 }
 
-export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: NodeJS.ProcessEnv): ModelWay {
+export function modelWay({ home, sockets }: OpenRequest, login: CodexLogin, user: NodeJS.ProcessEnv): ModelWay {
   const name = socketName("codex");
   const port = randomInt(FIRST_PORT, LAST_PORT);
+  let turn: string | undefined;
   let requests = 0;
   let asked: string | undefined;
   /** One request is made at a time, so that answers come in the order of what was asked. */
@@ -81,7 +90,8 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
       upstream: login.upstream,
       paths: PATHS,
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, name), mode: SHARED },
-      headers: (sent) => ({ ...sent, ...login.headers() }),
+      // What it answers is read on the way.
+      headers: (sent) => ({ ...sent, ...login.headers(), "accept-encoding": "identity" }),
       async beforeForward({ method, path, body, signal }) {
         if (method !== "POST" || !path.startsWith(REQUESTS)) return;
         const givenUp = new Promise<void>((resolve) =>
@@ -94,6 +104,7 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
         if (after !== undefined) await Promise.race([after, givenUp]);
         if (signal.aborted) return;
         requests += 1;
+        if (turn !== undefined) note(home, { turn, is: "left" });
         asked = MODEL.exec(body.toString("utf8", 0, MODEL_WITHIN_BYTES))?.[1];
         for (const [id, words] of wanted) if (body.includes(words) && wanted.delete(id)) carried.add(id);
       },
@@ -102,16 +113,41 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
         said = refusalOf(answer);
         if (said === undefined) answered.push(asked);
       },
-      watch({ method, path }) {
-        if (method !== "POST" || !path.startsWith(REQUESTS)) return undefined;
-        return streamEnd((broken) => (said = broken));
-      },
+      watch: ({ method, path }) => (method === "POST" && path.startsWith(REQUESTS) ? watcher() : undefined),
       onFailure(error) {
         failure = brief(error.message);
         said = { kind: "connection", status: null, resetAt: undefined };
       },
       environment: user,
     });
+  }
+
+  function watcher(): RequestWatcher {
+    const [of, model] = [turn, asked ?? ""];
+    const end = streamEnd((broken) => (said = broken));
+    let usage: UsageStream | undefined;
+    return {
+      answer(head) {
+        end.answer(head);
+        if (head.status >= FIRST_REFUSAL || of === undefined) return;
+        usage = usageStream(head, {
+          onUsage: (_, tokens, response) =>
+            note(home, { turn: of, is: "answered", response, model, spent: spentOf(tokens) }),
+          onRefusal: () => undefined,
+        });
+      },
+      data(chunk) {
+        usage?.take(chunk);
+        end.data(chunk);
+      },
+      end(how) {
+        usage?.end();
+        end.end(how);
+        if (how !== "unsent" || of === undefined) return;
+        note(home, { turn: of, is: "unsent" });
+        if (of === turn) requests -= 1;
+      },
+    };
   }
 
   return {
@@ -131,7 +167,7 @@ export function modelWay({ sockets }: OpenRequest, login: CodexLogin, user: Node
       wanted.clear();
       carried.clear();
       said = undefined;
-      ({ limit, onLimit, after } = about);
+      ({ uuid: turn, limit, onLimit, after } = about);
     },
     requests: () => requests,
     model: (n) => answered[n],

@@ -10,6 +10,7 @@ import { plainAgent } from "../../../test/support/spec.ts";
 import { waitFor } from "../../../test/support/temp.ts";
 import type { OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
+import { codexHome } from "./home.ts";
 
 const KEY = "the-key-of-the-user";
 let model: ScriptedModel;
@@ -112,6 +113,24 @@ it("costs what the model billed, to the token, over turns, processes, an interru
     cacheReadTokens: billing.cacheReadTokens - before.cacheReadTokens,
     requests: billing.requests - before.requests,
   });
+});
+
+it("knows what a turn cost though Codex was killed before it had written that down", async () => {
+  const { session, request, agent } = await place();
+  const uuid = randomUUID();
+  const { end } = await play(session, promptFor([exec("echo one"), { text: "first" }]), { uuid });
+  await session.close();
+  const sessions = join(codexHome(request.home), "sessions");
+  const records = readdirSync(sessions, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".jsonl"),
+  );
+  for (const name of records) {
+    const lines = readFileSync(join(sessions, name), "utf8").split("\n");
+    writeFileSync(join(sessions, name), lines.filter((line) => !line.includes('"token_usage_record"')).join("\n"));
+  }
+  const found = await agent.inspect({ ...request, session: { ...request.session, mode: "continue" } }, { uuid });
+  const usage = found.is === "cut" ? found.usage : found.is === "ended" ? found.end.usage : undefined;
+  expect([records.length, usage]).toEqual([1, end.usage]);
 });
 
 const SANDBOXES = ["workspace-write", "danger-full-access"];

@@ -54,6 +54,7 @@ export async function* watch(watched: Watched): AsyncGenerator<AgentEvent, boole
   let atLimit = false;
   waiting.begin(uuid, () => live.nudge());
   way.begin({
+    uuid,
     limit: maxRequests,
     after: goal?.settled,
     onLimit() {

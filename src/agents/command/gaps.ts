@@ -26,9 +26,12 @@ export function commandGaps(entry: CommandEntry): Gap[] {
   ];
 }
 
-function costGap({ output }: CommandEntry): string | undefined {
+function costGap({ output, gateway }: CommandEntry): string | undefined {
   const counted = output.format === "jsonl" ? output.rules.flatMap(({ usage }) => usage ?? []) : [];
-  if (counted.length === 0) return "it does not tell what it used; the cost is unknown";
+  if (counted.length === 0)
+    return gateway === undefined
+      ? "it does not tell what it used; the cost is unknown"
+      : "it does not tell what it used; pawl takes what its model says, where it understands that, and the list price";
   if (counted.some(({ cost }) => cost !== undefined)) return undefined;
   return "it tells tokens but no price; pawl takes the list price";
 }

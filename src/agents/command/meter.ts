@@ -1,4 +1,7 @@
-/** Counts what a turn costs from what a program says of itself: by message, for the turn, or for the conversation so far. */
+/**
+ * Counts what a turn costs from what a program says of itself: by message, for the turn, or for the conversation so far;
+ * and from what its models say in their answers, where those pass pawl. A program may be ended before it says all.
+ */
 import type { Usage } from "../../events.ts";
 
 export interface Tokens {
@@ -24,6 +27,8 @@ function combine(a: Tokens, b: Tokens, by: (x: number, y: number) => number): To
 const sumOf = (tokens: Tokens): number => FIELDS.reduce((sum, field) => sum + tokens[field], 0);
 
 export interface Meter {
+  /** Of one request, as its model says to pawl, as often as more is known. */
+  seen(request: string, model: string, tokens: Tokens): void;
   /** Of one message, as often as it is seen. */
   message(id: string, counted: Counted): void;
   /** Of this turn so far. */
@@ -38,11 +43,20 @@ export interface Meter {
   contextTokens(): number | null;
   /** The conversation's totals at this moment, for the next turn; undefined where it tells none. */
   totals(): Counted | undefined;
-  usage(about: { requests: number; model: string | undefined; price: Price }): Usage;
+  usage(about: About): Usage;
+}
+
+interface About {
+  requests: number;
+  /** That a model began to answer; undefined: nobody saw them. */
+  answers?: number | undefined;
+  model: string | undefined;
+  price: Price;
 }
 
 /** `before`: the conversation's totals when the turn began. */
 export function meter(before: Counted | undefined): Meter {
+  const requests = new Map<string, Tokens & { model: string }>();
   const messages = new Map<string, Counted>();
   const calls = new Map<string, number>();
   const ids = new Set<string>();
@@ -62,7 +76,32 @@ export function meter(before: Counted | undefined): Meter {
   const larger = (a: number | undefined, b: number | undefined): number | undefined =>
     a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
+  /** US dollars by the list for what the models told; null: not all of it is known. */
+  const listedOf = ({ answers = 0, price }: About): number | null => {
+    if (answers > requests.size) return null;
+    let usd = 0;
+    for (const { model, ...tokens } of requests.values()) {
+      const cost = price(model, { ...tokens, requests: 1 });
+      if (cost === null) return null;
+      usd += cost;
+    }
+    return usd;
+  };
+
+  /** What the program told, of the turn or by message. */
+  const toldUsage = ({ requests: made, answers, model, price }: About): Told => {
+    const counted = sum();
+    const tokens = combine(counted, ofTurn ?? NO_TOKENS, Math.max);
+    const reported = larger(counted.usd, ofTurn?.usd);
+    const listed = model === undefined ? null : price(model, { ...tokens, requests: made });
+    const isUncounted = sumOf(tokens) === 0 && reported === undefined;
+    const isFree = made === 0 || answers === 0;
+    const usd = reported ?? (isUncounted ? (isFree ? 0 : null) : listed);
+    return { tokens, reported, usd };
+  };
+
   return {
+    seen: (request, model, tokens) => void requests.set(request, { model, ...tokens }),
     message(id, counted) {
       const known = messages.get(id);
       const most = { ...combine(known ?? NO_TOKENS, counted, Math.max), usd: larger(known?.usd, counted.usd) };
@@ -90,14 +129,26 @@ export function meter(before: Counted | undefined): Meter {
     messages: () => [...messages.values()].filter((one) => sumOf(one) > 0).length,
     contextTokens: () => context,
     totals: () => totals ?? before,
-    usage({ requests, model, price }) {
-      const counted = sum();
-      const tokens = combine(counted, ofTurn ?? NO_TOKENS, Math.max);
-      const reported = larger(counted.usd, ofTurn?.usd);
-      const listed = model === undefined ? null : price(model, { ...tokens, requests });
-      const isUncounted = sumOf(tokens) === 0 && reported === undefined;
-      const usd = reported ?? (isUncounted ? (requests === 0 ? 0 : null) : listed);
-      return { requests, toolCalls: ids.size, ...tokens, usd, estimated: reported === undefined };
+    usage(about) {
+      const told = toldUsage(about);
+      let passed: Tokens = NO_TOKENS;
+      for (const one of requests.values()) passed = combine(passed, one, (x, y) => x + y);
+      const made = { requests: about.requests, toolCalls: ids.size };
+      // The one or the other: programs count what the cache had in ways of their own.
+      if (sumOf(passed) <= sumOf(told.tokens))
+        return { ...made, ...told.tokens, usd: told.usd, estimated: told.reported === undefined };
+      const listed = listedOf(about);
+      // A price of its own without tokens is of all that it did; with fewer, of what it had told by then.
+      const isAll = told.reported !== undefined && sumOf(told.tokens) === 0;
+      const usd = isAll ? told.reported : listed === null ? null : Math.max(listed, told.reported ?? 0);
+      return { ...made, ...passed, usd: usd ?? null, estimated: !isAll };
     },
   };
+}
+
+interface Told {
+  tokens: Tokens;
+  /** US dollars by its own word. */
+  reported: number | undefined;
+  usd: number | null;
 }

@@ -2,16 +2,19 @@
  * A program's way to its model where it can be told an address: through the gateway, which holds the key, counts the
  * requests and sees what the model says no with, whatever the program makes of that.
  */
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { UsageError } from "../../errors.ts";
 import { programAt } from "../../platform/fence.ts";
 import { relayWords } from "../../platform/fence/relay.ts";
-import type { Gateway } from "../../platform/gateway.ts";
+import type { Gateway, RequestWatcher } from "../../platform/gateway.ts";
 import type { OpenRequest } from "../../ports.ts";
 import type { CommandGateway } from "../../spec/command-agent.ts";
+import { FREE_PATH } from "../acp/request-watch.ts";
+import { usageStream, type UsageStream } from "../acp/usage-stream.ts";
 import { brief } from "../outcome.ts";
 import type { Said } from "../refusal.ts";
+import type { Tokens } from "./meter.ts";
 import { refusalOf } from "./refusal.ts";
 import { socketName } from "../socket-name.ts";
 import { streamEnd } from "../stream-end.ts";
@@ -22,6 +25,7 @@ const SHARED = 0o666;
 const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
 const RESPONSES = "/responses";
+const FIRST_REFUSAL = 400;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,11 +38,24 @@ export interface Reached {
   before: string[];
 }
 
+/** Of one turn. */
+interface Counting {
+  /** The request after so many is held until it is given up. */
+  limit: number | undefined;
+  /** A request leaves now. */
+  onRequest: () => void;
+  /** One of them never left whole. */
+  onUnsent: () => void;
+  /** What one of them cost so far, as its model says, in a protocol that is known here. */
+  onSpent: (request: string, model: string, tokens: Tokens) => void;
+  wake: () => void;
+}
+
 export interface ModelWay {
   /** undefined: the program goes to its model by itself. */
   reached(): Promise<Reached | undefined>;
-  /** Of the turn that begins now; `limit`: the request after so many is held until it is given up. */
-  begin(about: { limit: number | undefined; onRequest: () => void; wake: () => void }): void;
+  /** A turn begins now. */
+  begin(counting: Counting): void;
   /** Whether requests can be counted at all. */
   readonly counts: boolean;
   /** That left since the turn began. */
@@ -52,6 +69,14 @@ export interface ModelWay {
   takeNotices(): string[];
   /** Cuts what is under way; nothing reaches the model through it any more. Repeatable. */
   close(): Promise<void>;
+}
+
+interface Turn extends Counting {
+  requests: number;
+  answers: number;
+  over: boolean;
+  /** Refusals in a row. */
+  times: number;
 }
 
 const DIRECT: ModelWay = {
@@ -82,19 +107,45 @@ export function modelWay(
   const key = user[keyName] ?? "";
   const socket = socketName("command");
   const port = randomInt(FIRST_PORT, LAST_PORT);
-  let turn = { requests: 0, answers: 0, over: false, times: 0, limit: undefined as number | undefined };
+  let turn: Turn | undefined;
   let said: Said | undefined;
   let usedAt = 0;
   let failure: string | undefined;
-  let [onRequest, wake]: (() => void)[] = [];
-  const isModel = (path: string): boolean => paths.some((one) => path.startsWith(one));
+  const isModel = (path: string): boolean => paths.some((one) => path.startsWith(one)) && !FREE_PATH.test(path);
   let opening: Promise<Gateway> | undefined;
 
   const refused = (refusal: Said | undefined): void => {
     said = refusal;
+    if (turn === undefined) return;
     turn.times = refusal === undefined ? 0 : turn.times + 1;
-    wake?.();
+    turn.wake();
   };
+
+  function watcher(path: string): RequestWatcher {
+    const of = turn;
+    const request = randomUUID();
+    const end = path.endsWith(RESPONSES) ? streamEnd(refused) : undefined;
+    let usage: UsageStream | undefined;
+    return {
+      answer(head) {
+        end?.answer(head);
+        if (head.status >= FIRST_REFUSAL) return;
+        const onUsage = (model: string, tokens: Tokens): void => of?.onSpent(request, model, tokens);
+        usage = usageStream(head, { onUsage, onRefusal: () => undefined });
+      },
+      data(chunk) {
+        usage?.take(chunk);
+        end?.data(chunk);
+      },
+      end(how) {
+        usage?.end();
+        end?.end(how);
+        if (how !== "unsent" || of === undefined) return;
+        of.requests -= 1;
+        of.onUnsent();
+      },
+    };
+  }
 
   async function open(): Promise<Gateway> {
     const { openGateway } = await import("../../platform/gateway.ts");
@@ -102,28 +153,32 @@ export function modelWay(
       upstream,
       paths: ["/"],
       listen: sockets === undefined ? { port: 0 } : { socket: join(sockets.folder, socket), mode: SHARED },
-      headers: (sent) => ({ ...sent, [header]: header === "authorization" ? `Bearer ${key}` : key }),
+      headers: (sent) => ({
+        ...sent,
+        // What it answers is read on the way.
+        "accept-encoding": "identity",
+        [header]: header === "authorization" ? `Bearer ${key}` : key,
+      }),
       async beforeForward({ method, path, signal }) {
         usedAt = performance.now();
-        if (method !== "POST" || !isModel(path)) return;
+        if (method !== "POST" || !isModel(path) || turn === undefined) return;
         if (turn.limit !== undefined && turn.requests >= turn.limit) {
           turn.over = true;
-          wake?.();
+          turn.wake();
           await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
           return;
         }
         turn.requests += 1;
-        onRequest?.();
+        turn.onRequest();
       },
       onAnswer(answer) {
         usedAt = performance.now();
         if (!isModel(answer.path)) return;
         const refusal = refusalOf(answer);
-        if (refusal === undefined) turn.answers += 1;
+        if (refusal === undefined && turn !== undefined) turn.answers += 1;
         refused(refusal);
       },
-      watch: ({ method, path }) =>
-        method === "POST" && isModel(path) && path.endsWith(RESPONSES) ? streamEnd(refused) : undefined,
+      watch: ({ method, path }) => (method === "POST" && isModel(path) ? watcher(path) : undefined),
       onFailure(error) {
         failure = brief(error.message);
         refused({ kind: "connection", status: null, resetAt: undefined });
@@ -149,16 +204,15 @@ export function modelWay(
       });
       return { environment: variables(url, token), url, token, before };
     },
-    begin(about) {
-      turn = { requests: 0, answers: 0, over: false, times: 0, limit: about.limit };
+    begin(counting) {
+      turn = { ...counting, requests: 0, answers: 0, over: false, times: 0 };
       said = undefined;
-      ({ onRequest, wake } = about);
     },
     counts: true,
-    requests: () => turn.requests,
-    answers: () => turn.answers,
-    isOverLimit: () => turn.over,
-    refusal: () => (said === undefined ? undefined : { ...said, times: turn.times }),
+    requests: () => turn?.requests ?? 0,
+    answers: () => turn?.answers ?? 0,
+    isOverLimit: () => turn?.over === true,
+    refusal: () => (said === undefined ? undefined : { ...said, times: turn?.times ?? 0 }),
     usedAt: () => usedAt,
     takeNotices() {
       const failed = failure;

@@ -43,6 +43,8 @@ export function keepConversation(folder: string, ref: string, conversation: Conv
 type Noted =
   | { is: "begun" }
   | { is: "request" }
+  /** One of them never left whole. */
+  | { is: "unsent" }
   | { is: "usage"; usage: Usage; tools: [string, number][]; messageId: string | null }
   | { is: "end"; end: TurnEnd; tools: [string, number][] };
 
@@ -64,7 +66,8 @@ export function inspectRecord(folder: string, uuid: string, { counts }: { counts
   if (noted.length === 0) return { is: "unknown" };
   const ended = noted.findLast((one) => one.is === "end");
   const last = noted.findLast((one) => one.is === "usage");
-  const begun = noted.filter((one) => one.is === "request").length;
+  const count = (is: Noted["is"]): number => noted.filter((one) => one.is === is).length;
+  const begun = count("request") - count("unsent");
   if (ended !== undefined) {
     const { end, tools } = ended;
     const isCut = ["cut", "interrupted", "timeout"].includes(end.outcome.is);

@@ -59,7 +59,21 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const reader = entry.output.format === "text" ? textReader() : jsonlReader({ rules: entry.output.rules, meter });
       const record = turnRecord(folder, uuid);
       let wake: (() => void) | undefined;
-      way.begin({ limit: options.maxRequests, onRequest: () => record.note({ is: "request" }), wake: () => wake?.() });
+      let spent: (() => void) | undefined;
+      way.begin({
+        limit: options.maxRequests,
+        onRequest: () => record.note({ is: "request" }),
+        onUnsent() {
+          record.note({ is: "unsent" });
+          spent?.();
+        },
+        onSpent(asked, of, tokens) {
+          meter.seen(asked, of, tokens);
+          spent?.();
+          wake?.();
+        },
+        wake: () => wake?.(),
+      });
       record.note({ is: "begun" });
       // Never the same twice: a program that was ended early may have taken the name already.
       const fresh = randomUUID();
@@ -81,6 +95,7 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const { view } = reader;
       const isModels = entry.output.format === "jsonl";
       const telling = newTelling({ ref, model, isModels, view, meter, way, record, onExists: keep });
+      spent = () => telling.spent();
       let end: TurnEnd | undefined;
       const events = playTurn({
         uuid,

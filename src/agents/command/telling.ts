@@ -27,18 +27,24 @@ export interface Telling {
   answering(): AgentEvent[];
   tell(events: readonly AgentEvent[]): AgentEvent[];
   usage(): Usage;
+  /** The model has told more of what was used; also of a program that says nothing of it. */
+  spent(): void;
+  /** What was told of that since the last time. */
+  metered(): AgentEvent[];
 }
 
 const SAID: readonly AgentEvent["type"][] = ["message", "text", "thinking", "tool-start"];
 
 export function telling({ ref, model, isModels, view, meter, way, record, onExists }: Parts): Telling {
   let [opened, requested, exists, answered] = [false, false, false, false];
+  let metered: Usage | undefined;
 
   const usage = (): Usage => {
     const seen = Math.max(meter.messages(), answered ? 1 : 0);
     // Who does not go through pawl was given its prompt, and may have asked.
     const requests = Math.max(seen, way.counts ? way.requests() : 1);
-    return meter.usage({ requests, model: view.model ?? model, price: priceOf });
+    const answers = way.counts ? Math.max(way.answers(), seen) : undefined;
+    return meter.usage({ requests, answers, model: view.model ?? model, price: priceOf });
   };
   const open = (): AgentEvent[] => {
     if (opened) return [];
@@ -51,10 +57,23 @@ export function telling({ ref, model, isModels, view, meter, way, record, onExis
     return [{ type: "request" }];
   };
 
+  const noted = (): Usage => {
+    const now = usage();
+    record.note({ is: "usage", usage: now, tools: meter.tools(), messageId: view.messageId ?? null });
+    return now;
+  };
+
   return {
     open,
     answering,
     usage,
+    spent: () => void (metered = noted()),
+    metered() {
+      if (metered === undefined) return [];
+      const now = metered;
+      metered = undefined;
+      return [...open(), { type: "usage", usage: now }];
+    },
     tell(events) {
       const told: AgentEvent[] = view.session === undefined && view.model === undefined ? [] : open();
       for (const event of events) {
@@ -70,9 +89,7 @@ export function telling({ ref, model, isModels, view, meter, way, record, onExis
         onExists();
       }
       if (events.length === 0) return told;
-      const now = usage();
-      record.note({ is: "usage", usage: now, tools: meter.tools(), messageId: view.messageId ?? null });
-      return [...told, { type: "usage", usage: now }];
+      return [...told, { type: "usage", usage: noted() }];
     },
   };
 }

@@ -114,7 +114,7 @@ async function* watch(played: Played): AsyncGenerator<AgentEvent, Ending> {
       return { exit: await process.exit, stopping };
     } else if (now >= due.turn) stop({ is: "timeout", which: "turn", afterMs: limits.turnTimeoutMs });
     else if (now >= due.idle) stop({ is: "timeout", which: "idle", afterMs: limits.idleTimeoutMs });
-    if (way.answers() > 0) yield* [...telling.open(), ...telling.answering()];
+    if (way.answers() > 0) yield* [...telling.open(), ...telling.answering(), ...telling.metered()];
     const said = stopping === undefined ? overdue(way) : undefined;
     if (said !== undefined) stop(said);
   }

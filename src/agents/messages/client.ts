@@ -102,14 +102,15 @@ async function fetchBy(upstream: Upstream, url: string, init: RequestInit): Prom
   // Reads every form of body, with the type that a form brings along.
   const whole = new Response(init.body ?? null, { headers: new Headers(init.headers) });
   const headers = Object.fromEntries(whole.headers);
-  const answer = await upstream.send({
+  const sending = await upstream.send({
     method: init.method ?? "GET",
     path: pathname + search,
     headers,
     body: Buffer.from(await whole.arrayBuffer()),
     signal: init.signal ?? new AbortController().signal,
   });
-  return responseOf(answer);
+  if (sending.is !== "answered") throw sending.error;
+  return responseOf(sending.answer);
 }
 
 function responseOf(answer: IncomingMessage): Response {

@@ -95,8 +95,8 @@ export function modelWay({ home, sockets }: Pick<OpenRequest, "home" | "sockets"
   }
 
   /** What an answer costs goes to the turn that asked, which may be over by then, and to the disk. */
-  function watch({ path, headers: sent }: HeldRequest): RequestWatcher | undefined {
-    if (!isRequest(path)) return undefined;
+  function watch({ method, path, headers: sent }: HeldRequest): RequestWatcher | undefined {
+    if (method !== "POST" || !isRequest(path)) return undefined;
     const turn = turnOf(sent);
     const [request, session] = [randomUUID(), sessionIn(sent)];
     const read = answerReader({
@@ -114,7 +114,9 @@ export function modelWay({ home, sockets }: Pick<OpenRequest, "home" | "sockets"
     return {
       answer: ({ status }) => void (isRefused = status >= FIRST_REFUSAL),
       data: (chunk) => void (isRefused || read(chunk)),
-      end: () => undefined,
+      end(how) {
+        if (how === "unsent" && turn !== undefined) turn.requests -= 1;
+      },
     };
   }
 

@@ -2,9 +2,8 @@
  * What a request cost, read from the model's answer as it passes the gateway. opencode tells of it only after the tools
  * that the answer calls have run; when it is ended before, nowhere. So each is also noted in the home.
  */
-import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { openPlain } from "../plain-file.ts";
+import { noteLine, notedLines } from "../notes.ts";
 import { isObject, numberAt, objectAt, parsed, textAt, type Json } from "./json.ts";
 
 export interface Tokens {
@@ -115,29 +114,15 @@ function tokensIn(said: Json): Tokens {
 
 /** Directly in the home, whose parent the agent cannot write. */
 const fileOf = (home: string): string => join(home, "opencode-spent.jsonl");
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-const PRIVATE = 0o600;
-/** Read of it: an agent can make it as long as it likes. */
-const MAX_FILE_CHARS = 64 * 1024 * 1024;
-
 /** Never throws: the count goes on without. */
 export function noteSpent(home: string, spent: Spent): void {
-  try {
-    const fd = openSync(fileOf(home), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE);
-    try {
-      writeSync(fd, `${JSON.stringify({ ...spent, at: Date.now() })}\n`);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // A full disk, or not a file any more.
-  }
+  noteLine(fileOf(home), { ...spent, at: Date.now() });
 }
 
 /** The last that is known of each request, oldest first; `at`: wall clock ms. */
 export function notedSpent(home: string): (Spent & { at: number })[] {
   const found = new Map<string, Spent & { at: number }>();
-  for (const line of linesOf(fileOf(home))) {
+  for (const line of notedLines(fileOf(home))) {
     const said = parsed(line);
     if (!isObject(said)) continue;
     const tokens = objectAt(said, "tokens");
@@ -147,16 +132,4 @@ export function notedSpent(home: string): (Spent & { at: number })[] {
     found.set(request, { request, session, model, tokens: counted, at: numberAt(said, "at") });
   }
   return [...found.values()];
-}
-
-function linesOf(file: string): string[] {
-  const fd = openPlain(file);
-  if (fd === undefined) return [];
-  try {
-    return readFileSync(fd, "utf8").slice(-MAX_FILE_CHARS).split("\n");
-  } catch {
-    return [];
-  } finally {
-    closeSync(fd);
-  }
 }
