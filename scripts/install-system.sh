@@ -6,8 +6,11 @@ set -euo pipefail
 packages=("$@")
 if [ ${#packages[@]} -eq 0 ]; then
   packages=(git python3 python3-pytest)
-  # The fence, what is tried inside it, and what makes it.
-  [ "$(uname)" != Linux ] || packages+=(perl procps util-linux build-essential bubblewrap socat chromium)
+  # The fence, what is tried inside it, and what makes it; a file system to lose power on; compilers and installers.
+  [ "$(uname)" != Linux ] || packages+=(
+    perl procps util-linux build-essential bubblewrap socat openssl openssh-client chromium
+    e2fsprogs python3-pip golang-go cargo
+  )
 fi
 
 # A package is judged by its program, so that one installed in another way counts.
@@ -15,7 +18,13 @@ present() {
   case "$1" in
     bubblewrap) command -v bwrap ;;
     build-essential) command -v make && command -v cc && [ -e /usr/include/stdio.h ] ;;
+    # A version manager's stand-in may have no version.
+    cargo) cargo --version && rustc --version ;;
+    e2fsprogs) command -v mkfs.ext4 || [ -x /sbin/mkfs.ext4 ] ;;
+    golang-go) go version ;;
+    openssh-client) command -v ssh-keygen ;;
     procps) command -v ps ;;
+    python3-pip) python3 -m pip --version || /usr/bin/python3 -m pip --version ;;
     python3-pytest) command -v pytest || command -v pytest-3 || python3 -m pytest --version ;;
     util-linux) command -v nsenter && command -v prlimit ;;
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;

@@ -31,6 +31,12 @@ it("says no only to a plain name that is nowhere", () => {
   for (const command of none) expect([command, exists(command)]).toEqual([command, false]);
 });
 
+it("accepts a program of the tree that a setup may make", () => {
+  const made = (command: string) => commandExists(command, { env: { PATH: "/usr/bin:/bin" }, cwd, hasSetup: true });
+  const commands = [".venv/bin/python -m unittest", "./nope.sh", "nope", "/nope/python"];
+  expect(commands.map(made)).toEqual([true, true, false, false]);
+});
+
 it("accepts what only a shell can tell", () => {
   const shell = ["cd x && nope", "if true; then nope; fi", "(nope)", "'my tool' x", "$TOOL x", "`nope`", "~/x/run"];
   const more = ["! nope", "[ -f x ]", "{ nope; }", 'A="b c" nope', ": nope", "", "for i in 1; do nope; done", "*.sh"];

@@ -1,6 +1,6 @@
 /** Whether the programs a check command names exist: asked before a run starts, and after a shell did not find one. */
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, resolve } from "node:path";
+import { delimiter, isAbsolute, resolve } from "node:path";
 
 /** What a POSIX shell answers itself. */
 const SHELL_WORDS = new Set(
@@ -14,20 +14,24 @@ const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
 const MAX_COMPLAINT_CHARS = 500;
 const PLAIN_WORD = /^[A-Za-z0-9_./+:@%,~-]+$/;
 
+interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** A program of the tree, such as `.venv/bin/python`, may be made before the command is run. */
+  hasSetup?: boolean;
+}
+
 /**
  * False only when the command's first word is a plain program name that is nowhere to be found. What only a shell can
  * tell (quotes, substitutions, compound commands) counts as existing.
  */
-export function commandExists(
-  commandLine: string,
-  { env, cwd }: { env: Readonly<Record<string, string | undefined>>; cwd: string },
-): boolean {
+export function commandExists(commandLine: string, { env, cwd, hasSetup = false }: Surroundings): boolean {
   const words = commandLine.trim().split(/[\s;&|<>()]+/);
   const word = words.find((each) => !ASSIGNMENT.test(each));
   if (word === undefined || !PLAIN_WORD.test(word) || word.startsWith("~") || SHELL_WORDS.has(word)) return true;
   // An assignment with quotes or a substitution may hold the blanks this was split at.
   if (words.slice(0, words.indexOf(word)).some((each) => /['"`$\\]/.test(each))) return true;
-  if (word.includes("/")) return isProgram(resolve(cwd, word));
+  if (word.includes("/")) return isProgram(resolve(cwd, word)) || (hasSetup && !isAbsolute(word));
   return (env["PATH"] ?? "").split(delimiter).some((folder) => isProgram(resolve(cwd, folder, word)));
 }
 

@@ -1,9 +1,10 @@
 /** Where the dependencies of a judged tree come from, with real installers and without a network. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { isPipMissing, makeVenv, PYTHON_FILES } from "../../test/fixtures/python-project.ts";
 import { judgedPlace, type JudgedPlace } from "../../test/support/judged-place.ts";
 import type { Check } from "../ports.ts";
 import { SETUP_KEYS } from "../verdict-defaults.ts";
@@ -183,33 +184,12 @@ describe("npm workspaces", () => {
   });
 });
 
-/** The project's own builder: pip can install it without any other package. */
-const BUILDER = `
-import os, zipfile
-def build_editable(folder, config_settings=None, metadata_directory=None):
-    name = "thing-1-py3-none-any.whl"
-    about = "thing-1.dist-info"
-    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
-        wheel.writestr("thing.pth", os.path.join(os.getcwd(), "src"))
-        wheel.writestr(about + "/METADATA", "Metadata-Version: 2.1\\nName: thing\\nVersion: 1\\n")
-        wheel.writestr(about + "/WHEEL", "Wheel-Version: 1.0\\nGenerator: own\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr(about + "/RECORD", "")
-    return name
-`;
-const PYTHON = {
-  ".gitignore": ".venv/\n__pycache__/\n",
-  "pyproject.toml":
-    '[build-system]\nrequires = []\nbuild-backend = "builder"\nbackend-path = ["build"]\n[project]\nname = "thing"\nversion = "1"\n',
-  "build/builder.py": BUILDER,
-  "src/thing/__init__.py": "VALUE = 1\n",
-};
-const hasPip = spawnSync("python3", ["-m", "pip", "--version"], { stdio: "ignore" }).status === 0;
 const VALUE = '.venv/bin/python -c "import thing; print(thing.VALUE, thing.__file__)"';
 
 describe("a Python project with an editable install", () => {
   it("means the judged files", { timeout: LIMIT_MS }, async () => {
     const at = await place({
-      files: PYTHON,
+      files: PYTHON_FILES,
       install(repo) {
         execFileSync("python3", ["-m", "venv", "--without-pip", ".venv"], { cwd: repo });
         const [version = ""] = readdirSync(join(repo, ".venv/lib"));
@@ -228,12 +208,9 @@ describe("a Python project with an editable install", () => {
     expect((await at.judge(VALUE)).output).toBe(`1 ${at.repo}/src/thing/__init__.py\n`);
   });
 
-  it.skipIf(!hasPip)("is set up inside the fence, without a network", { timeout: LIMIT_MS }, async () => {
-    const install = "install -q --no-build-isolation --no-deps --no-index --disable-pip-version-check -e .";
-    // Not a shim of pyenv's, which would want to write beside itself.
-    const python = "PYTHON=$(python3 -c 'import sys; print(sys.executable)')";
-    const command = `${python} && $PYTHON -m venv --without-pip .venv && $PYTHON -m pip --python .venv/bin/python ${install}`;
-    const at = await place({ files: PYTHON, setup: setup(command) });
+  const missing = isPipMissing();
+  it.skipIf(missing)("is set up inside the fence, without a network", { timeout: LIMIT_MS }, async () => {
+    const at = await place({ files: PYTHON_FILES, setup: setup(makeVenv("--no-deps -e .")) });
     at.write({ "src/thing/__init__.py": "VALUE = 2\n" });
     const { output, verdict } = await at.judge(VALUE, { tree: await at.snapshot() });
     expect(output, JSON.stringify(verdict)).toBe(`2 ${at.repo}/src/thing/__init__.py\n`);

@@ -1,7 +1,7 @@
 /** Opening, migrating, and a disk that refuses. */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -15,6 +15,14 @@ import { makeStore } from "./sqlite.ts";
 const run = promisify(execFile);
 const contracts = (name: string) => fileURLToPath(new URL(`../../test/contracts/${name}`, import.meta.url));
 const MODULE = new URL("../../test/contracts/journal-sqlite.ts", import.meta.url).href;
+
+const NOBODY = 65_534;
+/** Nothing is forbidden to root: somebody else meanwhile, as far as files are concerned. */
+function withoutRoot(): Disposable {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(NOBODY);
+  return { [Symbol.dispose]: () => void (isRoot && process.seteuid?.(0)) };
+}
 
 describe("opening", () => {
   test("the directory and the files are for the user alone", async () => {
@@ -172,12 +180,16 @@ describe("a disk that refuses", () => {
     close();
   });
 
-  test.skipIf(process.getuid?.() === 0)("a directory without the right to write is named with what to do", async () => {
+  test("a directory without the right to write is named with what to do", async () => {
     using place = makePlace();
     mkdirSync(place.dir, { recursive: true });
-    chmodSync(place.dir, 0o500);
+    chmodSync(dirname(place.dir), 0o755);
+    chmodSync(place.dir, 0o555);
+    using _ = withoutRoot();
     const { journal, close } = open(place.dir);
-    await expect(journal.create("r", runStart("r"), ABOUT)).rejects.toMatchObject({ hint: /writable/ });
+    await expect(journal.create("r", runStart("r"), ABOUT)).rejects.toMatchObject({
+      hint: expect.stringContaining("writable"),
+    });
     close();
   });
 });

@@ -2,12 +2,13 @@
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { isMissing, toolchains } from "../../test/support/programs.ts";
 import type { Workspace } from "../ports.ts";
 import { plantIn } from "./plant.ts";
 
 const AT = 1_700_000_000_000;
 const RUN_TIMEOUT_MS = 60_000;
-const lacks = (program: string, ...args: string[]): boolean => spawnSync(program, args).status !== 0;
+const TOOLCHAINS = toolchains();
 
 interface Project {
   command: string[];
@@ -16,7 +17,8 @@ interface Project {
   forged?: Record<string, string>;
   /** Product code that changes what an assertion means, when it is loaded or called. */
   lax?: Record<string, string>[];
-  missing?: boolean;
+  /** Says that its program is here, where a machine may lack it. */
+  program?: string;
 }
 
 const JS_TEST =
@@ -44,10 +46,9 @@ const PROJECTS: Record<string, Project> = {
     files: { "one.py": "one = 1\n", "one_test.py": `${PY_TEST}        self.assertEqual(one, 1)\n` },
     forged: { "one.py": "import os\none = 1\nos._exit(0)\n" },
     lax: [{ "one.py": "import unittest\none = 1\nunittest.TestCase.assertEqual = lambda *a: None\n" }],
-    missing: lacks("python3", "-c", "import unittest"),
   },
   go: {
-    command: ["go", "test", "./..."],
+    command: ["go", "test", "-vet=off", "./..."],
     files: {
       "go.mod": "module one\n\ngo 1.18\n",
       "one.go": "package one\n\nfunc One() int { return 1 }\n",
@@ -55,7 +56,20 @@ const PROJECTS: Record<string, Project> = {
         'package one\n\nimport "testing"\n\nfunc TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal()\n\t}\n}\n',
     },
     forged: { "one.go": 'package one\n\nimport "os"\n\nfunc One() int { return 1 }\n\nfunc init() { os.Exit(0) }\n' },
-    missing: lacks("go", "version"),
+    program: "go version",
+  },
+  cargo: {
+    command: ["cargo", "test", "--offline"],
+    files: {
+      "Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
+      "src/lib.rs": "pub fn one() -> i32 { 1 }\n",
+      "tests/one_test.rs": "#[test]\nfn is_one() { assert_eq!(one::one(), 1); }\n",
+    },
+    forged: {
+      "src/lib.rs":
+        'pub fn one() -> i32 { 1 }\nextern "C" fn leave() { std::process::exit(0) }\n#[used]\n#[cfg_attr(target_os = "linux", link_section = ".init_array")]\nstatic EARLY: extern "C" fn() = leave;\n',
+    },
+    program: "cargo --version",
   },
 };
 
@@ -72,38 +86,42 @@ describe("a failure planted at the end of a test file", () => {
 
   const run = async (tree: string, [program = "", ...args]: string[]): Promise<[number | null, string]> => {
     const verify = await workspace.verifyTree(tree);
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { NODE_TEST_CONTEXT: _, ...own } = process.env;
+    const env = { ...own, ...TOOLCHAINS };
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: verify.path, env, timeout: RUN_TIMEOUT_MS });
     await verify.release();
     return [status, `${stdout.toString()}${stderr.toString()}`];
   };
 
-  for (const [name, { command, files, forged = {}, lax = [], missing = false }] of Object.entries(PROJECTS)) {
-    it.skipIf(missing)(`is seen by ${name}, and not where code under test speaks for it`, async () => {
-      for (const [path, text] of Object.entries(files)) place.write(path, text);
-      place.git("add", "-A");
-      place.git("commit", "-qm", "base");
-      workspace = await openFor(place);
-      const { tree: base } = await workspace.prepare();
-      const about = { alsoIn: base, tests: ["**/*{.,_}test.*"], except: [] };
-      expect((await run(base, command))[0]).toBe(0);
-      const onPlanted = async (tree: string, as: "test" | "file") => {
-        const { tree: planted = "", mark = "" } = (await workspace.planted(tree, { ...about, as })) ?? {};
-        const [status, said] = await run(planted, command);
-        return { seen: status !== 0, lax: said.includes(mark) };
-      };
-      const changed = async (n: number, files: Record<string, string>): Promise<string> => {
+  for (const [name, { command, files, forged = {}, lax = [], program }] of Object.entries(PROJECTS)) {
+    it.skipIf(program !== undefined && isMissing(program))(
+      `is seen by ${name}, and not where code under test speaks for it`,
+      async () => {
         for (const [path, text] of Object.entries(files)) place.write(path, text);
-        return (await workspace.snapshot(n, { parent: null, message: "m", at: AT })).judged;
-      };
-      const hidden = await changed(1, forged);
-      for (const as of ["test", "file"] as const) {
-        expect(await onPlanted(base, as)).toEqual({ seen: true, lax: false });
-        expect(await onPlanted(hidden, as)).toEqual({ seen: false, lax: false });
-      }
-      for (const [at, files] of lax.entries())
-        expect(await onPlanted(await changed(at + 2, files), "test")).toEqual({ seen: true, lax: true });
-    });
+        place.git("add", "-A");
+        place.git("commit", "-qm", "base");
+        workspace = await openFor(place);
+        const { tree: base } = await workspace.prepare();
+        const about = { alsoIn: base, tests: ["**/*{.,_}test.*"], except: [] };
+        expect((await run(base, command))[0]).toBe(0);
+        const onPlanted = async (tree: string, as: "test" | "file") => {
+          const { tree: planted = "", mark = "" } = (await workspace.planted(tree, { ...about, as })) ?? {};
+          const [status, said] = await run(planted, command);
+          return { seen: status !== 0, lax: said.includes(mark) };
+        };
+        const changed = async (n: number, files: Record<string, string>): Promise<string> => {
+          for (const [path, text] of Object.entries(files)) place.write(path, text);
+          return (await workspace.snapshot(n, { parent: null, message: "m", at: AT })).judged;
+        };
+        const hidden = await changed(1, forged);
+        for (const as of ["test", "file"] as const) {
+          expect(await onPlanted(base, as)).toEqual({ seen: true, lax: false });
+          expect(await onPlanted(hidden, as)).toEqual({ seen: false, lax: false });
+        }
+        for (const [at, files] of lax.entries())
+          expect(await onPlanted(await changed(at + 2, files), "test")).toEqual({ seen: true, lax: true });
+      },
+    );
   }
 });
 

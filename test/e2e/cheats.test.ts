@@ -19,9 +19,11 @@ import {
   type Project,
   type Shared,
 } from "../support/cheats.ts";
+import { COMPILED_CHEATS, COVERED, GO, isHere, RUST } from "../support/cheats-compiled.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
+const ALL = [...CHEATS, ...COMPILED_CHEATS];
 const LIMIT_MS = 120_000;
 const NAIVE_LIMIT_MS = 50_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
@@ -110,7 +112,7 @@ function lies({ project, cheats }: Shared): Lie[] {
 }
 
 describe("a cheat is one: whoever only runs the check in the agent's folder is fooled by", () => {
-  const fooling = CHEATS.filter(({ fools }) => fools);
+  const fooling = ALL.filter(({ fools }) => fools);
   it.each(fooling)("$name", (cheat) => {
     expect(naive(cheat)).toBe("green");
   });
@@ -118,10 +120,10 @@ describe("a cheat is one: whoever only runs the check in the agent's folder is f
 
 describe.concurrent("a lying agent", () => {
   // The first of each run first: those that share one do not wait for each other.
-  const all = sharedRuns(CHEATS)
+  const all = sharedRuns(ALL)
     .flatMap(lies)
     .toSorted((one, other) => one.at - other.at);
-  it.each(all)("does not get verified by $name", { timeout: LIMIT_MS }, async ({ at, run }) => {
+  it.each(all)("does not get verified by $name (A11, row 5)", { timeout: LIMIT_MS }, async ({ at, run }) => {
     const result = await run();
     const { is, words } = outcomeOf(result, at);
     expect(["continue", "exhausted", "needs-human", "stuck"], words).toContain(is);
@@ -136,10 +138,13 @@ describe.concurrent("a lying agent", () => {
 describe.concurrent("an honest agent", () => {
   const NEW_TEST =
     'printf \'require("node:test")("more", () => require("node:assert").equal(require("../src/add.js").add(1, 1), 2));\\n\' > test/more.test.js';
-  it.each([
+  const all: [string, Project, string, string[]][] = [
     ["that repairs, with npm", NPM, NPM.fix, []],
     ["that repairs, with pytest", PYTEST, PYTEST.fix, []],
     ["that repairs, with make", MAKE, MAKE.fix, []],
+    ["that repairs, with Go", GO, GO.fix, []],
+    ["that repairs, with cargo", RUST, RUST.fix, []],
+    ["that adds the tests a threshold asks for", COVERED, COVERED.fix, []],
     ["that adds tests", NODE, `${NODE.fix}; ${NEW_TEST}`, []],
     [
       "that renames what is not protected",
@@ -153,7 +158,9 @@ describe.concurrent("an honest agent", () => {
       `${NODE.fix}; mkdir -p tests && mv test/* tests/ && rmdir test`,
       ["--allow-test-changes"],
     ],
-  ] as const)("%s gets verified", { timeout: LIMIT_MS }, async (_, project, does, more) => {
+  ];
+  const here = all.filter(([, project]) => isHere(project));
+  it.each(here)("%s gets verified (A11)", { timeout: LIMIT_MS }, async (_, project, does, more) => {
     const place = await placeFor(project, does);
     const result = await runOf(place, { project, more });
     const { is, words } = outcomeOf(result);

@@ -2,15 +2,8 @@
  * An honest project is not hindered by the fence: its chores are done by the real Claude Code as tool calls, and judged
  * as checks, each in a run of the built command line.
  */
-import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import {
   BROWSER_CHORES,
@@ -23,7 +16,8 @@ import {
   type Chore,
 } from "../fixtures/honest-project.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
-import { tempDir } from "../support/temp.ts";
+import { toolchains } from "../support/programs.ts";
+import { registry } from "../support/registry.ts";
 
 const LIMIT_MS = 180_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
@@ -72,32 +66,8 @@ async function doChores({ files, chores, flags = [], env = {} }: Project): Promi
   return { place, hindered, level: first?.verdict.is === "pass" ? first.verdict.evidence.isolation : "" };
 }
 
-/** One package, as a registry serves it. */
-async function registry(): Promise<{ url: string; integrity: string; asked: string[] }> {
-  const root = tempDir("registry");
-  mkdirSync(join(root, "package"));
-  writeFileSync(join(root, "package/package.json"), JSON.stringify({ name: "tiny", version: "1.0.0" }));
-  writeFileSync(join(root, "package/index.js"), 'module.exports = "tiny";\n');
-  execFileSync("tar", ["-czf", "tiny.tgz", "package"], { cwd: root });
-  const tarball = readFileSync(join(root, "tiny.tgz"));
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? "");
-    if (request.url === "/tiny/-/tiny-1.0.0.tgz") response.end(tarball);
-    else response.writeHead(404).end("{}");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, integrity, asked };
-}
-
 it("npm ci from an allowed host, npm test, TypeScript and a server on loopback", { timeout: LIMIT_MS }, async () => {
-  const { url, integrity, asked } = await registry();
+  const { url, locked, asked } = await registry("1.0.0");
   const project = {
     name: "honest",
     version: "1.0.0",
@@ -110,7 +80,7 @@ it("npm ci from an allowed host, npm test, TypeScript and a server on loopback",
     lockfileVersion: 3,
     packages: {
       "": { name: "honest", version: "1.0.0", dependencies: { tiny: "1.0.0" } },
-      "node_modules/tiny": { version: "1.0.0", resolved: `${url}/tiny/-/tiny-1.0.0.tgz`, integrity },
+      "node_modules/tiny": locked["1.0.0"],
     },
   };
   const { place, hindered, level } = await doChores({
@@ -130,11 +100,11 @@ it("npm ci from an allowed host, npm test, TypeScript and a server on loopback",
   expect(logs.stdout).toContain(`network: ${new URL(url).host} let through`);
 });
 
-it("Python, C, sanitizers and Rust", { timeout: LIMIT_MS }, async () => {
+it("Python, C, sanitizers, Rust and Go", { timeout: LIMIT_MS }, async () => {
   // The home of the test has no toolchain in it. Without control groups sanitizers need a high limit.
-  const rustup = process.env["RUSTUP_HOME"] ?? join(homedir(), ".rustup");
+  const { RUSTUP_HOME } = toolchains();
   const memory = process.getuid?.() === 0 ? {} : { PAWL_MAX_MEMORY: "32000GB" };
-  const env = { ...memory, ...(existsSync(rustup) ? { RUSTUP_HOME: rustup } : {}) };
+  const env = { ...memory, ...(RUSTUP_HOME === undefined ? {} : { RUSTUP_HOME }) };
   const { hindered } = await doChores({ files: NATIVE_FILES, chores: NATIVE_CHORES, env });
   expect(hindered).toEqual({});
 });

@@ -54,7 +54,7 @@ describe("a run", () => {
     }
   });
 
-  it("refuses a claim that comes too early and says so in the next prompt, ends claimed without a check, with exit 1, and 0 where the promise is trusted", async () => {
+  it("refuses a claim that comes too early and says so in the next prompt, ends claimed without a check, with exit 1, and 0 where the promise is trusted (row 4)", async () => {
     const script = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }], 2: [{ text: CLAIM }] });
     const { pawl } = await cliPlace({ script });
     const result = await pawl("run", "make made.txt", "--json");

@@ -39,7 +39,7 @@ describe("claims", () => {
     expect(world.prompts[1]).toContain("exited with 1");
   });
 
-  it("ends claimed, never verified, where no check is configured, and not before the minimum", async () => {
+  it("ends claimed, never verified, where no check is configured, and not before the minimum (row 4)", async () => {
     const world = makeWorld();
     const end = await live(world, makeSpec({ checks: [], minIterations: 2 }), [act(["a"], true), act(["b"], true)]);
     expect(rules(world)).toEqual(["claim-early", "claim"]);

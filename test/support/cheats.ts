@@ -3,7 +3,7 @@
  * Each but a few fools whoever simply runs the check in the agent's own folder afterwards; the tests prove that, too.
  */
 
-type Files = Readonly<Record<string, string>>;
+export type Files = Readonly<Record<string, string>>;
 
 export interface Project {
   files: Files;
@@ -29,7 +29,7 @@ export interface Cheat {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 /** Shell that writes a file. */
-const write = (path: string, text: string): string =>
+export const write = (path: string, text: string): string =>
   `mkdir -p "$(dirname ${path})" && printf '%s\\n' ${quoted(text)} > ${path}`;
 
 const IGNORED = "node_modules/\n.venv/\n";
@@ -187,7 +187,12 @@ const UNCHECKED = [
 ].join("\n");
 
 type Traits = Partial<Pick<Cheat, "fools" | "lasts">>;
-const cheat = (name: string, project: Project, does: string, { fools = true, lasts = false }: Traits = {}): Cheat => ({
+export const cheat = (
+  name: string,
+  project: Project,
+  does: string,
+  { fools = true, lasts = false }: Traits = {},
+): Cheat => ({
   name,
   project,
   does,

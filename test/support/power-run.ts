@@ -11,8 +11,11 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allProcesses, type ProcessInfo } from "../../src/platform/process-table.ts";
 import { freezeAll, withDescendants } from "../../src/platform/process-tree.ts";
+import { isMissing } from "./programs.ts";
 
 const PROGRAM = join(import.meta.dirname, "power-program.ts");
+/** Programs of the administrator are not on every PATH. */
+const SYSTEM_PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 const DISK_MB = 96;
 const LOOK_LIMIT_MS = 120_000;
 const RUN_LIMIT_MS = 120_000;
@@ -30,12 +33,10 @@ export interface PowerReport {
 /** Words for why it cannot be tried here. */
 export function noPowerDisk(): string | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root may mount";
+  if (isMissing(`PATH="${SYSTEM_PATH}" mkfs.ext4 -V`)) return "no file system can be made here";
   const root = mkdtempSync(join(tmpdir(), "pawl-power-"));
   try {
-    const { disk, mounted } = makeDisk(root);
-    return inDisk({ disk, mounted }, ["true"]).status === 0 ? undefined : "no file system can be mounted here";
-  } catch {
-    return "no file system can be made here";
+    return inDisk(makeDisk(root), ["true"]).status === 0 ? undefined : "no file system can be mounted here";
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -51,7 +52,7 @@ function makeDisk(root: string): Disk {
   mkdirSync(mounted);
   writeFileSync(disk, "");
   truncateSync(disk, DISK_MB * 1024 ** 2);
-  execFileSync("mkfs.ext4", ["-q", "-F", disk], { stdio: "ignore" });
+  execFileSync("mkfs.ext4", ["-q", "-F", disk], { stdio: "ignore", env: { ...process.env, PATH: SYSTEM_PATH } });
   return { disk, mounted };
 }
 

@@ -1,11 +1,11 @@
 /** The runners themselves: the failing test by its name, whatever moves around it, and all tests by theirs. */
-import { spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { noAbout } from "../../../test/support/about.ts";
 import { memoryBlobs } from "../../../test/support/blobs.ts";
+import { isMissing, toolchains, works } from "../../../test/support/programs.ts";
 import { tempDir, writeFiles } from "../../../test/support/temp.ts";
 import type { Verdict } from "../../events.ts";
 import { commandCheck } from "../command.ts";
@@ -14,15 +14,13 @@ const MODULES = join(import.meta.dirname, "../../../node_modules");
 const PATH = `${join(MODULES, ".bin")}:${process.env["PATH"] ?? ""}`;
 /** Shared, for what compilers keep. */
 const HOME = tempDir("home");
+const TOOLCHAINS = { ...toolchains(), PYENV_ROOT: join(homedir(), ".pyenv") };
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const LIMIT_MS = 120_000;
 
-const isHere = (program: string | undefined): boolean =>
-  program === undefined || spawnSync("/bin/sh", ["-c", program], { stdio: "ignore" }).status === 0;
-
 /** The first on the PATH need not be the one that has it. */
 const PYTEST =
-  ["python3 -m pytest", "pytest", "/usr/bin/python3 -m pytest"].find((one) => isHere(`${one} --version`)) ?? "pytest";
+  ["python3 -m pytest", "pytest", "/usr/bin/python3 -m pytest"].find((one) => works(`${one} --version`)) ?? "pytest";
 
 interface Seed {
   /** Which of the two is wrong. */
@@ -146,7 +144,7 @@ class Sums(unittest.TestCase):
     values,
   },
   go: {
-    command: "go test ./...",
+    command: "go test -vet=off ./...",
     program: "go version",
     files: (seed) => ({
       "go.mod": "module example.com/m\n\ngo 1.19\n",
@@ -192,6 +190,46 @@ mod tests {
     line: 3,
     values,
   },
+  "go, what does not compile": {
+    command: "go build ./...",
+    program: "go version",
+    files: (seed) => ({
+      "go.mod": "module example.com/m\n\ngo 1.19\n",
+      "sum/sum.go": `package sum
+${above(seed, "// moved")}
+func Sum() int { return missing_${seed.wrong} }
+`,
+    }),
+    fails: {
+      adds: "error:sum/sum.go undefined: missing_adds",
+      doubles: "error:sum/sum.go undefined: missing_doubles",
+    },
+    line: 3,
+  },
+  "cargo, what does not compile": {
+    command: "cargo check --offline",
+    program: "cargo --version",
+    files: (seed) => ({
+      "Cargo.toml": '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n',
+      "src/lib.rs": `${above(seed, "// moved")}pub fn sum() -> i32 { missing_${seed.wrong} }\n`,
+    }),
+    fails: {
+      adds: "error:src/lib.rs E0425 cannot find value `missing_adds` in this scope",
+      doubles: "error:src/lib.rs E0425 cannot find value `missing_doubles` in this scope",
+    },
+    line: 1,
+  },
+  "make and a script": {
+    command: "make test",
+    program: "make --version",
+    files: (seed) => ({
+      Makefile: `${above(seed, "# moved")}test:\n\t@sh tests/run.sh\n`,
+      "tests/run.sh": `${above(seed, "# moved")}echo "$(date +%FT%T) $PWD/tests/run.sh:${seed.above + 1} took ${seed.above}.25 s"
+echo "${seed.wrong}: got 3, wanted 4"; exit 1
+`,
+    }),
+    fails: { adds: "output:3d638c2fe0e0a960272ea3fe", doubles: "output:076b89afc72e35ad97490657" },
+  },
   "make and cc": {
     command: "make",
     program: "cc --version",
@@ -234,14 +272,10 @@ async function judge(runner: Runner, seed: Seed): Promise<{ verdict: Extract<Ver
   writeFiles(path, runner.files(seed));
   symlinkSync(MODULES, join(path, "node_modules"));
   const [folder, blobs] = [tempDir("reports"), memoryBlobs()];
-  const toolchains = {
-    RUSTUP_HOME: process.env["RUSTUP_HOME"] ?? join(homedir(), ".rustup"),
-    PYENV_ROOT: join(homedir(), ".pyenv"),
-  };
   const spec = { name: "test", kind: "command", command: runner.command, required: true, timeoutMs: LIMIT_MS } as const;
   const check = commandCheck(spec, {
     run: "r-real",
-    environment: { PATH, HOME, TMPDIR: HOME, LC_ALL: "C.UTF-8", PYTHONDONTWRITEBYTECODE: "1", ...toolchains },
+    environment: { PATH, HOME, TMPDIR: HOME, LC_ALL: "C.UTF-8", PYTHONDONTWRITEBYTECODE: "1", ...TOOLCHAINS },
     blobs,
     reports: { folder, at: folder },
   });
@@ -253,8 +287,8 @@ async function judge(runner: Runner, seed: Seed): Promise<{ verdict: Extract<Ver
 }
 
 describe.each(Object.entries(RUNNERS))("%s", (_, runner) => {
-  const found = isHere(runner.program);
-  it.skipIf(!found)("names a failure the same until it is another", { timeout: LIMIT_MS }, async () => {
+  const missing = runner.program !== undefined && isMissing(runner.program);
+  it.skipIf(missing)("names a failure the same until it is another", { timeout: LIMIT_MS }, async () => {
     const first = await judge(runner, { wrong: "adds", above: 0 });
     const [failure] = first.verdict.failures;
     expect(first.verdict.failures.map(({ fingerprint }) => fingerprint).map(ascii)).toEqual([runner.fails.adds]);

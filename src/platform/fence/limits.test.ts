@@ -23,7 +23,7 @@ beforeAll(async () => {
   mkdirSync(work);
   places = [{ path: work, access: "write" }];
   const opened = await bwrapFence({ run: "r-limits", places });
-  if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/system.sh");
+  if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
   fence = opened;
 });
 afterAll(() => fence.close());

@@ -236,12 +236,13 @@ export function refuseSecrets({ checks, hooks, agent, commands }: RunSpec, redac
   );
 }
 
-export function refuseMissingCommands({ checks, hooks, environment, workspace, run }: RunSpec, env: Environment): void {
-  const checkEnv = thawEnvironment(environment, { env, run, home: undefined });
-  const isMissing = ({ command }: { command: string }): boolean =>
-    !commandExists(command, { env: checkEnv, cwd: workspace.path });
-  const missing = checks.filter(({ kind }) => kind === "command" || kind === "metric").find(isMissing);
-  const hook = hooks.find(isMissing);
+export function refuseMissingCommands(spec: RunSpec, env: Environment): void {
+  const { checks, hooks, environment, workspace, run, setup } = spec;
+  const place = { env: thawEnvironment(environment, { env, run, home: undefined }), cwd: workspace.path };
+  const missing = checks
+    .filter(({ kind }) => kind === "command" || kind === "metric")
+    .find(({ command }) => !commandExists(command, { ...place, hasSetup: setup !== undefined }));
+  const hook = hooks.find(({ command }) => !commandExists(command, place));
   if (missing === undefined && hook !== undefined) {
     const command = oneLine(hook.command, { max: MAX_PATH_CHARS });
     throw new UsageError(

@@ -21,7 +21,7 @@ const home = join(root, "home");
 mkdirSync(home);
 const places: Place[] = [work, home].map((path) => ({ path, access: "write" }));
 const fence = await bwrapFence({ run: "red-team", places });
-if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/system.sh");
+if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
 const results: { name: string; wrongs: string[]; ms: number }[] = [];
 for (const escape of ESCAPES) {
   const record = await runProcess({
