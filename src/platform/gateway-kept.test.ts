@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSocketServer, type AddressInfo, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { waitFor } from "../../test/support/temp.ts";
 import { openGateway, type Gateway, type GatewayOptions, type RequestEnd } from "./gateway.ts";
@@ -56,6 +57,17 @@ it("does not lose a request in a kept connection that the model has closed", asy
   });
   for (const body of ["one", "two", "three"]) expect(await ask(gateway, body)).toBe("answer");
   expect([read, gateway.ends, gateway.failures]).toEqual([["one", "two", "three"], ["whole", "whole", "whole"], []]);
+});
+
+it("waits for a model that thinks for longer than a connection may lie idle", async () => {
+  const { url, read } = await model(() => sleep(5_000, true));
+  const gateway = await gatewayTo(url);
+  const answers = await Promise.all([ask(gateway, "one"), ask(gateway, "two")]);
+  expect([answers, read.toSorted(), gateway.ends]).toEqual([
+    ["answer", "answer"],
+    ["one", "two"],
+    ["whole", "whole"],
+  ]);
 });
 
 it("does not ask again by itself where the model may have read the request", async () => {
