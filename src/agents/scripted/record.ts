@@ -1,12 +1,12 @@
 /** The sessions of scripted agents: one file of JSON lines each, written before and after a turn. */
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Usage } from "../../events.ts";
 import { makePrivateDir } from "../../platform/files.ts";
 import type { Found, OpenRequest, TurnEnd } from "../../ports.ts";
 
 type Line =
-  | { type: "prompt"; uuid: string; session: OpenRequest["session"]; usage: Usage }
+  | { type: "prompt"; uuid: string; session: OpenRequest["session"]; usage: Usage; n: number }
   | { type: "tool"; uuid: string; name: string }
   | { type: "usage"; uuid: string; usage: Usage }
   | { type: "end"; uuid: string; end: TurnEnd };
@@ -21,18 +21,21 @@ export interface Record {
 
 const directoryOf = (home: string): string => join(home, "scripted");
 const fileOf = (home: string, ref: string): string => join(directoryOf(home), `${encodeURIComponent(ref)}.jsonl`);
+/** A byte for every prompt of the home: a run of many sessions must not read them all to know its number. */
+const tallyOf = (home: string): string => join(directoryOf(home), "prompts");
 
 export function openRecord({ home, session }: Pick<OpenRequest, "home" | "session">): Record {
   makePrivateDir(directoryOf(home));
   const file = fileOf(home, session.ref);
-  let prompts = readdirSync(directoryOf(home))
-    .flatMap((name) => linesOf(join(directoryOf(home), name)))
-    .filter((line) => line.type === "prompt").length;
+  // A process that was killed may have noted a prompt and not counted it.
+  const own = linesOf(file).map((line) => (line.type === "prompt" ? line.n : 0));
+  let prompts = Math.max(statSync(tallyOf(home), { throwIfNoEntry: false })?.size ?? 0, ...own);
   const write = (line: Line): void => appendFileSync(file, `${JSON.stringify(line)}\n`);
   return {
     prompt(uuid, usage) {
-      write({ type: "prompt", uuid, session, usage });
       prompts += 1;
+      write({ type: "prompt", uuid, session, usage, n: prompts });
+      appendFileSync(tallyOf(home), ".");
       return prompts;
     },
     tool: (uuid, name) => write({ type: "tool", uuid, name }),
