@@ -26,10 +26,8 @@ needs_program Codex 'node_modules/@openai/codex-*/vendor/*/bin/codex'
 status=0
 npm run --silent check:code || status=$?
 
-installed=0
-wait "$installing" || installed=$?
+wait "$installing" || status=$?
 cat "$system" >&2
-[ "$installed" -eq 0 ] || exit 1
 
 [ "$status" -ne 0 ] || PAWL_TEST_REPORT="$report" npm run --silent check:tests || status=$?
 

@@ -49,6 +49,8 @@ const FRAMES: readonly { pattern: RegExp; whole: boolean }[] = [
   { pattern: /^\s*File "(?<path>[^"]+)", line (?<line>\d+)(?:, in (?<name>.*))?$/, whole: true },
   { pattern: /panicked at (?<path>[^\s:']+):(?<line>\d+):\d+:$/, whole: true },
   { pattern: /panicked at (?:'.*', )?(?<path>[^\s:']+):(?<line>\d+):\d+/, whole: false },
+  // Rust before 1.73 has the place behind a message of several lines.
+  { pattern: /', (?<path>[^\s:']+\.rs):(?<line>\d+):\d+$/, whole: false },
   { pattern: /^\s*(?<path>[\w@./+-]+\.\w{1,5}):(?<line>\d+)(?::\d+)?:?(?=\s|$)/, whole: false },
 ];
 
@@ -77,7 +79,7 @@ function messageOf(lines: readonly string[], found: readonly (Frame | undefined)
   return text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS - 1)}…`;
 }
 
-const EXPECTED = /^\s*(?:expected|right|want(?:ed)?)\s*(?:value)?:\s*(?<value>.+?),?$/i;
+const EXPECTED = /^\s*(?:expected|right|want(?:ed)?)\s*(?:value)?:\s*(?<value>.+?)(?:', \S+\.rs:\d+:\d+|,)?$/i;
 const ACTUAL = /^\s*(?:received|actual|got|left)\s*(?:value)?:\s*(?<value>.+?),?$/i;
 const VALUES = [EXPECTED, ACTUAL];
 /** Sentences that have both. */
@@ -103,6 +105,6 @@ function valuesOf(lines: readonly string[]): Pick<Details, "expected" | "actual"
 }
 
 function short(value: string): string {
-  const text = value.trim();
+  const text = value.trim().replace(/^`([^`]*)`$/, "$1");
   return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS - 1)}…`;
 }

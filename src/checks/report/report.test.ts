@@ -217,6 +217,17 @@ ok  	example.com/m/a	0.002s
     expect(printedReport("error: could not compile `my-sums` (lib) due to 1 previous error", places)).toBeUndefined();
   });
 
+  it("of an older cargo has the place and the values of what failed", () => {
+    const said =
+      "thread 'adds' panicked at 'assertion failed: `(left == right)`\n  left: `3`,\n right: `4`', src/lib.rs:3:25";
+    const head = "     Running unittests src/lib.rs (target/debug/deps/sums-8348ca7a80742723)\n\nrunning 1 test\n";
+    const sum = "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+    const output = `${head}test adds ... FAILED\n\nfailures:\n\n---- adds stdout ----\n${said}\n\n\nfailures:\n    adds\n\n${sum}\n`;
+    expect(printedReport(output, { roots: [] })?.failures).toMatchObject([
+      { fingerprint: "test:src/lib.rs > sums > adds", line: 3, expected: "4", actual: "3" },
+    ]);
+  });
+
   it("is a number of tests without names where a runner says no more", () => {
     const count = (output: string) => {
       const { tests } = printedReport(output, places) ?? {};
