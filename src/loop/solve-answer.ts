@@ -23,7 +23,8 @@ export function candidateOf(attempt: Attempt | undefined): Candidate | undefined
   if (attempt === undefined) return undefined;
   if (attempt.answer !== undefined) return { from: "answer", kept: attempt.answer };
   const stdout = isOk(attempt) ? attempt.executed?.stdout : undefined;
-  return stdout === undefined || stdout.text.trim() === "" ? undefined : { from: "output", kept: stdout };
+  if (stdout === undefined || stdout.isCut === true || stdout.text.trim() === "") return undefined;
+  return { from: "output", kept: stdout };
 }
 
 /** Of the present iteration; undefined where there is nothing to judge. */
@@ -41,10 +42,14 @@ export function lastCandidate(
 }
 
 /** The code that the answer came from: that of the attempt, else of the last before it that ended well. */
-export function codeBehind(state: RunState, attempt: Attempt): Attempt["code"] {
+export function codeBehind(state: RunState, attempt: Attempt): Behind | undefined {
   const executed = attemptsIn(state, attempt.lane).findLast((one) => one.turn <= attempt.turn && isOk(one))?.executed;
-  return executed === undefined ? attempt.code : { language: executed.language, kept: executed.code };
+  if (executed === undefined) return attempt.code;
+  return { language: executed.language, kept: executed.code, stdout: executed.stdout };
 }
+
+/** `stdout`: what it printed; undefined: it was not run to its end. */
+type Behind = NonNullable<Attempt["code"]> & { stdout?: Kept };
 
 export interface Settled {
   rule: "repeated-output" | "unchanged-answer";

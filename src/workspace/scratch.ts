@@ -8,7 +8,16 @@ import type { Base } from "../ports.ts";
 import { EMPTY_TREE } from "./objects.ts";
 
 const BRANCH = "main";
-const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+/** What its user has git leave out or turn elsewhere says nothing here: an answer is seen as it is. */
+const CONFIG = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	ignorecase = false
+	autocrlf = false
+	excludesFile = /dev/null
+	attributesFile = /dev/null
+`;
 
 export interface ScratchFile {
   /** In the workspace. */

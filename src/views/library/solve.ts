@@ -8,8 +8,8 @@ import type { Executor } from "../../ports/executor.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
 import { makeScratch } from "../../workspace/scratch.ts";
 import { begin } from "../cli/start-run.ts";
-import { answerOf, answerValue } from "../solve/answer.ts";
-import { refusePlaces, writeArtifacts } from "../solve/artifacts.ts";
+import { answerOf, answerValue, type ProgramBehind } from "../solve/answer.ts";
+import { writeArtifacts } from "../solve/artifacts.ts";
 import { planSolve } from "../solve/plan-solve.ts";
 import { driveInProgram, type DriveParts, type RunEnd, type RunHandle } from "./handle.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";
@@ -44,8 +44,12 @@ export interface SolveOptions extends RunSettings, DriveParts {
 export interface SolveEnd extends RunEnd {
   /** A JSON value where a schema was given, else text; null: none was found. */
   answer: unknown;
+  /** The same as it was judged: numbers that JavaScript has not are whole here. */
+  answerText: string | null;
   /** The program behind it. */
-  code: { language: string; text: string } | null;
+  code: ProgramBehind | null;
+  /** What of `out` and `save` could not be written, in words. */
+  missing: readonly string[];
 }
 
 export interface SolveHandle extends Omit<RunHandle, "outcome"> {
@@ -70,7 +74,6 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
   if (typeof question !== "string" || question.trim() === "") throw new UsageError("a question is needed: a text");
   const own = checks.filter(isOwnCheck);
   const brought = typeof agent === "object" ? [agent] : [];
-  refusePlaces({ out, save });
   const planned = await planSolve({
     question,
     files,
@@ -78,6 +81,8 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
     schema: schema === undefined ? undefined : JSON.stringify(schema),
     plan,
     planOnly,
+    out,
+    save,
     flags: {
       ...toFlags(settings),
       ...(checks.length === 0 ? {} : { checks: checks.map(settingOf) }),
@@ -120,8 +125,14 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
       const outcome = handle.outcome
         .then(async (end): Promise<SolveEnd> => {
           const answer = await answerOf(end.state, blobs);
-          await writeArtifacts(end.state, { out, save, blobs, answer });
-          return { ...end, answer: answer.settled ? answerValue(end.state, answer.text) : null, code: answer.code };
+          const { missing } = await writeArtifacts(end.state, { out, save, blobs, answer });
+          return {
+            ...end,
+            answer: answer.settled ? answerValue(end.state, answer.text) : null,
+            answerText: answer.settled ? answer.text : null,
+            code: answer.code,
+            missing,
+          };
         })
         .finally(() => state.close());
       outcome.catch(() => undefined);

@@ -66,6 +66,8 @@ export function answerChecks(
   { expect, schema }: { expect: string | undefined; schema: Json | undefined },
   { timeoutMs }: { timeoutMs: number },
 ): CheckSpec[] {
+  if (expect?.trim() === "")
+    throw new UsageError("--expect: it is empty, and no answer is", { hint: 'for example: --expect "42"' });
   const check = (name: string, command: string, require: Requirement): CheckSpec => ({
     name,
     kind: "requirement",

@@ -13,7 +13,9 @@ const MAX_FILES = 100;
 const MAX_HEAD_BYTES = 400;
 const MAX_HEAD_LINES = 5;
 /** What pawl writes there itself. */
-const OWN_NAMES = /^(answer\.(txt|json)|solution\.\w+|steps|\.git|pawl.*)$/i;
+const OWN_NAMES = /^(answer\.(txt|json)|solution\.\w+|steps|pawl.*|\.pawl-.*)$/i;
+/** By these it would decide what checks see of everything else. */
+const GIT_NAMES = /^\.git(ignore|attributes|modules)?$/i;
 
 export type GivenFile = SolveFile & ScratchFile;
 
@@ -38,6 +40,7 @@ function read(from: string): GivenFile {
   const path = basename(from);
   if (OWN_NAMES.test(path))
     throw new UsageError(`--file ${from}: pawl writes a file of that name itself`, { hint: "rename it" });
+  if (GIT_NAMES.test(path)) throw new UsageError(`--file ${from}: it has a meaning for git`, { hint: "rename it" });
   const bytes = contentOf(from);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { path, from, bytes: bytes.length, sha256, head: headOf(bytes) };

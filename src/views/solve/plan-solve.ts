@@ -2,7 +2,7 @@
  * Everything between the words of `pawl solve` and the first fact. Nothing is changed or spent before the run begins: a
  * refusal leaves no trace.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Environment } from "../../compose.ts";
 import { checkAgents } from "../../compose/agents.ts";
 import { commandNames, withCommands } from "../../compose/command-agent.ts";
@@ -25,6 +25,7 @@ import { refuseUnwritable } from "../cli/state-place.ts";
 import { answerChecks, readPlan, readSchema } from "./asked.ts";
 import { refuseExecutor } from "./executor-check.ts";
 import { givenFiles, type GivenFile } from "./given-files.ts";
+import { refusePlaces } from "./places.ts";
 
 export interface SolveAsked {
   question: string;
@@ -36,6 +37,8 @@ export interface SolveAsked {
   /** A file. */
   plan: string | undefined;
   planOnly: boolean;
+  out: string | undefined;
+  save: string | undefined;
   flags: Flags;
   env: Environment;
   cwd: string;
@@ -52,6 +55,7 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
   const { question, env, own } = asked;
   const resolved = settingsOf(asked);
   const { settings } = resolved;
+  refusePlaces(asked);
   const files = givenFiles(asked.files);
   const schema = asked.schema === undefined ? undefined : readSchema(asked.schema);
   const steps = asked.plan === undefined ? undefined : readPlan(asked.plan);
@@ -75,6 +79,8 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
     },
     ...(steps === undefined ? {} : { plan: steps }),
     planOnly: asked.planOnly,
+    ...(asked.out === undefined ? {} : { out: resolve(asked.cwd, asked.out) }),
+    ...(asked.save === undefined ? {} : { save: resolve(asked.cwd, asked.save) }),
   };
   refuseLong(question, solve);
   const run = makeRunId(Date.now(), Math.random);
@@ -135,7 +141,7 @@ interface Parts {
 }
 
 /** What a run that solves has otherwise than one that works in a repository. */
-function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunSpec {
+function solveSpec(plain: RunSpec, { question, solve, given, files, own }: Parts): RunSpec {
   const isFull = solve.history === "full";
   const checks = [...given, ...plain.checks].map((check): RunSpec["checks"][number] =>
     own?.checks.includes(check.name) === true ? ({ ...check, kind: "custom" } as const) : check,
@@ -168,11 +174,16 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
     checks,
     claim: { ...plain.claim, required: false, confirmations: 1 },
     criteria: [],
+    // Checks may compare with what was given, so code cannot give itself something else.
+    protect: { ...plain.protect, config: files.map(({ path }) => onlyNamed(path)) },
     // Nothing was judged before the first answer, and an answer does not come out otherwise the second time.
     verdicts: { ...plain.verdicts, preExisting: "require", reruns: 0, passes: 1, control: "off" },
     minIterations: 1,
   };
 }
+
+/** As a pattern: what has a meaning in one stands for any sign. */
+const onlyNamed = (name: string): string => name.replaceAll(/[*?{},]/g, "?");
 
 function refuseSameNames(checks: RunSpec["checks"]): void {
   const twice = checks.find(({ name }, at) => checks.findIndex((one) => one.name === name) !== at);

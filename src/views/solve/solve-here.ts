@@ -9,12 +9,11 @@ import { makeScratch } from "../../workspace/scratch.ts";
 import { outliveReaders } from "../cli/outlive-readers.ts";
 import { begin } from "../cli/start-run.ts";
 import type { Loudness } from "../terminal.ts";
-import { refusePlaces, type Wanted } from "./artifacts.ts";
 import { solveHeader } from "./header.ts";
 import { planSolve, type SolveAsked } from "./plan-solve.ts";
 import { presentAnswer } from "./present.ts";
 
-export interface SolveRequest extends SolveAsked, Wanted {
+export interface SolveRequest extends SolveAsked {
   json: boolean;
   dryRun: boolean;
   loudness: Loudness;
@@ -22,8 +21,7 @@ export interface SolveRequest extends SolveAsked, Wanted {
 
 /** Returns the exit code. */
 export async function solveHere(request: SolveRequest): Promise<number> {
-  const { env, json, out, save, loudness, dryRun } = request;
-  refusePlaces({ out, save });
+  const { env, json, loudness, dryRun } = request;
   const { spec, files, resolved } = await planSolve(request);
   if (dryRun) {
     process.stdout.write(json ? `${JSON.stringify(spec)}\n` : `${solveHeader(spec)}\n`);
@@ -51,7 +49,7 @@ export async function solveHere(request: SolveRequest): Promise<number> {
         json: false,
         loudness,
         trustPromise,
-        present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise, out, save }),
+        present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise }),
       }).catch(async (error: unknown) => {
         const { takeBack } = await import("../../compose/forget.ts");
         await takeBack(state, spec, error);

@@ -141,7 +141,7 @@ async function presenting({
   const { presentAnswer } = await import("../../solve/present.ts");
   const { blobs } = state;
   return {
-    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise, out: undefined, save: undefined }),
+    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise }),
   };
 }
 
