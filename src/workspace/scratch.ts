@@ -19,6 +19,9 @@ const CONFIG = `[core]
 	attributesFile = /dev/null
 `;
 
+/** Nor does what lies in it say how its files are to be read. */
+const ATTRIBUTES = "* -text -ident !filter !eol !working-tree-encoding\n";
+
 export interface ScratchFile {
   /** In the workspace. */
   path: string;
@@ -36,6 +39,8 @@ export function makeScratch(path: string, files: readonly ScratchFile[]): Base {
     mkdirSync(join(git, folder), { recursive: true });
   writeFileSync(join(git, "HEAD"), `ref: refs/heads/${BRANCH}\n`);
   writeFileSync(join(git, "config"), CONFIG);
+  mkdirSync(join(git, "info"));
+  writeFileSync(join(git, "info/attributes"), ATTRIBUTES);
   for (const file of files) copy(path, file);
   return { commit: null, tree: EMPTY_TREE.sha1, branch: BRANCH, detached: false };
 }

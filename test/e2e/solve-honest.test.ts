@@ -29,6 +29,17 @@ describe("a check", () => {
   });
 });
 
+it("a check sees the answer, whatever ignore files and attributes the code has left", async () => {
+  const code = `
+open(".gitignore", "w").write("*")
+open(".gitattributes", "w").write("* text working-tree-encoding=UTF-16")
+open("chart.svg", "w").write("x")
+print(42)`;
+  const here = await solvePlace({ rules: each(python(code)) });
+  const done = await here.pawl("solve", "what?", "--expect", "42", "--check", "test -s chart.svg");
+  expect(done, done.stderr).toMatchObject({ code: 0, stdout: "42\n" });
+});
+
 describe("an answer", () => {
   it("is printed as JSON with the numbers that were judged, also those that JavaScript has not", async () => {
     const here = await solvePlace({ rules: each(python('print(\'{"n": 18446744073709551615, "x": 1e400}\')')) });
@@ -82,6 +93,10 @@ describe("--out and --save", () => {
       [["--out", join(file, "below")], /it cannot be written to: ENOTDIR/],
       [["--out", ""], /--out: it is empty/],
       [["--expect", " "], /--expect: it is empty/],
+      [["--file", "/proc/self/pagemap"], /more than 64\.0 MB|it cannot be read/],
+      [["--schema", "/dev/zero"], /--schema has more than/],
+      [["--code-memory", "1"], /no program starts/],
+      [["--schema", JSON.stringify({ title: "y".repeat(40_000) })], /the question and what is checked have/],
     ];
     for (const [args, why] of refused) {
       const { code, stderr } = await here.pawl("solve", "what?", ...args);
@@ -140,6 +155,7 @@ open("tool", "w").write("x")
 os.chmod("tool", 0o777)
 os.symlink("/etc/hostname", "link")
 os.mkfifo("pipe")
+open("transcript.md", "w").write("another story")
 open(b"odd-\\xff", "w").write("x")
 deep = os.getcwd()
 for n in range(60):
@@ -151,6 +167,13 @@ print(42)`;
     const done = await here.pawl("solve", "what?", "--expect", "42", "--out", out);
     expect(done.stdout, done.stderr).toBe("42\n");
     expect(lstatSync(join(out, "tool")).mode & 0o7777).toBe(0o755);
-    expect(readdirSync(out).toSorted()).toEqual(["answer.json", "answer.txt", "solution.py", "tool", "transcript.md"]);
+    expect(readdirSync(out).toSorted()).toEqual([
+      "answer.json",
+      "answer.txt",
+      "made-transcript.md",
+      "solution.py",
+      "tool",
+      "transcript.md",
+    ]);
   });
 });

@@ -1,6 +1,16 @@
 /** What a run that solves leaves for its user: the files it made, the answer, the transcript, the final program. */
 import { createHash } from "node:crypto";
-import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { plainFiles } from "../../compose/code-room.ts";
 import { ANSWER_FILE, ANSWER_JSON } from "../../loop/solve-answer.ts";
@@ -14,6 +24,8 @@ import { planYaml, title, transcript } from "./transcript.ts";
 
 const TRANSCRIPT = "transcript.md";
 const PLAN = "plan.yaml";
+/** Not what the code may call so: it could tell another story. */
+const OURS: ReadonlySet<string> = new Set([TRANSCRIPT, PLAN]);
 /** What a file keeps of its mode: whether it can be run. Never whose rights it has then. */
 const PLAIN_MODE = 0o644;
 const RUN_MODE = 0o755;
@@ -67,8 +79,15 @@ interface Filling {
   done: Written;
 }
 
+/** One after the other: made all at once, a folder in /proc is tried for ever. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
 function fill(out: string, { state, told, answer, done }: Filling): void {
-  mkdirSync(out, { recursive: true });
+  makeFolder(out);
   const { path: workspace } = state.spec.workspace;
   const given = new Map((state.spec.solve?.files ?? []).map((file) => [file.path, file]));
   // What the same run wrote there before it went on is not the user's.
@@ -88,7 +107,9 @@ function fill(out: string, { state, told, answer, done }: Filling): void {
   const left: string[] = [];
   const { paths, isWhole } = plainFiles(workspace);
   const results = paths.filter((path) => isResult(workspace, path, { given, settled: answer.settled }));
-  const copied = results.filter((path) => place(path, (to) => copy(join(workspace, path), to)));
+  const copied = results.filter((path) =>
+    place(OURS.has(path) ? `made-${path}` : path, (to) => copy(join(workspace, path), to)),
+  );
   const { plan } = solveOf(state);
   if (plan !== undefined) place(PLAN, (to) => writeFileSync(to, planYaml(plan), { flag: "wx" }));
   // The last: where it is, all is.

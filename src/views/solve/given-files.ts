@@ -1,8 +1,9 @@
 /** The files that come with a question: looked at before anything begins, copied into the workspace when it does. */
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { basename } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { readUpTo } from "../../platform/text-file.ts";
 import type { SolveFile } from "../../spec/solve.ts";
 import type { ScratchFile } from "../../workspace/scratch.ts";
 
@@ -64,7 +65,12 @@ function contentOf(from: string): Buffer {
       });
     if (found.size > MAX_FILE_BYTES)
       throw new UsageError(`--file ${from}: ${sayBytes(found.size)} are too many: at most ${sayBytes(MAX_FILE_BYTES)}`);
-    return readFileSync(fd);
+    const bytes = readUpTo(fd, MAX_FILE_BYTES + 1);
+    if (bytes.length <= MAX_FILE_BYTES) return bytes;
+    throw new UsageError(`--file ${from}: more than ${sayBytes(MAX_FILE_BYTES)}`);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`--file ${from}: it cannot be read: ${(cause as NodeJS.ErrnoException).code}`, { cause });
   } finally {
     closeSync(fd);
   }

@@ -15,6 +15,7 @@ import { UsageError } from "../../errors.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { MIN_REQUEST_TOKENS, promptBytes, wireBytes } from "../../loop/history.ts";
 import { configDir, runDir, SCRATCH, stateDir } from "../../platform/paths.ts";
+import { questionText } from "../../recipes/solve/question.ts";
 import { CONVERSATION_SHARE, QUESTION_SHARE } from "../../recipes/solve/shares.ts";
 import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
@@ -82,7 +83,7 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
     ...(asked.out === undefined ? {} : { out: resolve(asked.cwd, asked.out) }),
     ...(asked.save === undefined ? {} : { save: resolve(asked.cwd, asked.save) }),
   };
-  refuseLong(question, solve);
+  refuseSmall(solve);
   const run = makeRunId(Date.now(), Math.random);
   const path = join(runDir(stateDir(env), run), SCRATCH);
   const redact = makeRedact({ environment: env });
@@ -100,6 +101,7 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
   });
   const given = answerChecks({ expect: asked.expect, schema }, { timeoutMs: settings["check-timeout"] });
   const spec = runSpecSchema.parse(solveSpec(plain, { question, solve, given, files, own }));
+  refuseLong(spec, solve);
   const named = await withCommands(spec, { table: settings.agents, own: own?.agents ?? [] });
   refuseWithoutRelay(named.fence);
   refuseSecrets(named, redact);
@@ -151,6 +153,7 @@ function solveSpec(plain: RunSpec, { question, solve, given, files, own }: Parts
     ...plain,
     recipe: "solve",
     goal: question,
+    workspace: { ...plain.workspace, scratch: true },
     solve,
     agent: {
       ...plain.agent,
@@ -191,15 +194,23 @@ function refuseSameNames(checks: RunSpec["checks"]): void {
     throw new UsageError(`two checks are called ${twice.name}`, { hint: "--check NAME=COMMAND" });
 }
 
-function refuseLong(question: string, { requestTokens }: SolveSpec): void {
+function refuseSmall({ requestTokens, limits: { memoryBytes } }: SolveSpec): void {
   if (requestTokens < MIN_REQUEST_TOKENS)
     throw new UsageError(`--request-tokens ${requestTokens}: at least ${MIN_REQUEST_TOKENS} are needed`);
+  if (memoryBytes < MIN_MEMORY_BYTES)
+    throw new UsageError(`--code-memory ${memoryBytes}: no program starts with less than ${MIN_MEMORY_BYTES} bytes`, {
+      hint: "for example: --code-memory 256MB",
+    });
+}
+const MIN_MEMORY_BYTES = 32 * 1024 * 1024;
+
+/** With what is demanded of the answer: half of a schema would be told as the whole. */
+function refuseLong(spec: RunSpec, { requestTokens }: SolveSpec): void {
   const room = Math.floor(promptBytes(requestTokens) * QUESTION_SHARE);
-  if (wireBytes(question) <= room) return;
-  throw new UsageError(
-    `the question has ${wireBytes(question)} bytes; ${room} fit into requests of ${requestTokens} tokens`,
-    {
-      hint: "put the data into a file (--file), or raise --request-tokens",
-    },
-  );
+  const bytes = wireBytes(questionText(spec));
+  if (bytes <= room) return;
+  const what = spec.checks.length === 0 ? "the question has" : "the question and what is checked have";
+  throw new UsageError(`${what} ${bytes} bytes; ${room} fit into requests of ${requestTokens} tokens`, {
+    hint: "put the data into a file (--file), or raise --request-tokens",
+  });
 }
