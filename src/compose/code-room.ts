@@ -28,6 +28,7 @@ interface About {
 
 export function codeRoom({ files }: SolveSpec, { workspace, fence, environment, executor }: About): CodeRoom {
   const given = files.map(({ path }) => path);
+  const take = (name: string): void => rmSync(join(workspace, name), { recursive: true, force: true });
   return {
     executor: executor ?? localExecutor({ environment, confine: fence.code }),
     async folder({ step, needs, turn, isFirst }) {
@@ -45,8 +46,10 @@ export function codeRoom({ files }: SolveSpec, { workspace, fence, environment, 
       return folder;
     },
     makeWay(names) {
-      for (const name of names)
-        if (!isPlain(join(workspace, name))) rmSync(join(workspace, name), { recursive: true, force: true });
+      for (const name of names) if (!isPlain(join(workspace, name))) take(name);
+    },
+    remove(names) {
+      for (const name of names) take(name);
     },
   };
 }

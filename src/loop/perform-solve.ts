@@ -8,7 +8,15 @@ import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
 import { dropSession } from "./perform-session.ts";
 import { nothing, possibleIn, readProposal } from "./proposal.ts";
-import { ANSWER_FILE, ANSWER_JSON, candidateOf, codeBehind, solutionFile } from "./solve-answer.ts";
+import {
+  ANSWER_FILE,
+  ANSWER_JSON,
+  candidateOf,
+  codeBehind,
+  isJson,
+  SOLUTION_FILES,
+  solutionFile,
+} from "./solve-answer.ts";
 import { attemptsIn, solveOf, type Attempt } from "./solve-state.ts";
 import { stepOf } from "./solve-steps.ts";
 import { laneOf, MAIN_LANE } from "./state.ts";
@@ -181,20 +189,13 @@ export async function layOutAnswer({ run, ports }: Hands, lane: string): Promise
   const code = codeBehind(run.state, attempt);
   const solution = code === undefined ? [] : [solutionFile(code.language)];
   ports.code?.makeWay([ANSWER_FILE, ANSWER_JSON, ...solution]);
+  // Nor a program of another language.
+  ports.code?.remove(SOLUTION_FILES.filter((name) => !solution.includes(name)));
   await ports.workspace.write(ANSWER_FILE, `${answer}\n`);
   // One that an earlier answer left must not stand for this one.
   await ports.workspace.write(ANSWER_JSON, isJson(answer) ? `${answer}\n` : "");
   if (code !== undefined)
     await ports.workspace.write(solutionFile(code.language), await wholeText(ports.blobs, code.kept));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function wholeText(blobs: Blobs, { blob, text }: Kept): Promise<string> {

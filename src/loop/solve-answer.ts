@@ -9,6 +9,16 @@ export const ANSWER_FILE = "answer.txt";
 export const ANSWER_JSON = "answer.json";
 const EXTENSIONS = { python: "py", javascript: "mjs", typescript: "ts", shell: "sh" } as const;
 export const solutionFile = (language: keyof typeof EXTENSIONS): string => `solution.${EXTENSIONS[language]}`;
+export const SOLUTION_FILES: readonly string[] = Object.values(EXTENSIONS).map((extension) => `solution.${extension}`);
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface Candidate {
   /** `answer`: the model said so; `output`: a program printed it. */

@@ -92,4 +92,6 @@ export interface CodeRoom {
   folder(of: { step: string | undefined; needs: readonly string[]; turn: number; isFirst: boolean }): Promise<string>;
   /** Takes away what stands in the workspace under these names and is no file: a program may have put anything there. */
   makeWay(names: readonly string[]): void;
+  /** Takes away what stands there under these names. */
+  remove(names: readonly string[]): void;
 }

@@ -134,6 +134,20 @@ describe("--out and --save", () => {
     expect(await here.pawl("show", runIn(first.stderr), "--save", save)).toMatchObject({ code: 2 });
   });
 
+  it("have the answer and the program that were judged, not those of other attempts", async () => {
+    const shell: Step = { answer: { do: "run", note: "", language: "shell", code: "echo 42" } };
+    const here = await solvePlace({ rules: each(python("print(41)"), shell) });
+    const done = await here.pawl("solve", "what?", "--expect", "42", "--check", "test ! -e solution.py");
+    expect(done.code, done.stderr).toBe(0);
+    const run = runIn(done.stderr);
+    // A person may have put the workspace back.
+    expect((await here.pawl("restore", run, "--at", "1")).code).toBe(0);
+    const out = join(here.home, "out");
+    expect((await here.pawl("show", run, "--out", out)).code).toBe(0);
+    expect(readFileSync(join(out, "answer.txt"), "utf8")).toBe("42\n");
+    expect(readdirSync(out).toSorted()).toEqual(["answer.json", "answer.txt", "solution.sh", "transcript.md"]);
+  });
+
   it("do not hide the answer when they cannot be written in the end", async () => {
     const here = await solvePlace({ rules: each({ delayMs: 1_000, ...python("print(42)") }) });
     const out = join(here.home, "out");

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { plainFiles } from "../../compose/code-room.ts";
-import { ANSWER_FILE, ANSWER_JSON } from "../../loop/solve-answer.ts";
+import { ANSWER_FILE, ANSWER_JSON, isJson, SOLUTION_FILES, solutionFile } from "../../loop/solve-answer.ts";
 import { solveOf } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import type { Blobs } from "../../ports.ts";
@@ -92,6 +92,7 @@ function fill(out: string, { state, told, answer, done }: Filling): void {
   const given = new Map((state.spec.solve?.files ?? []).map((file) => [file.path, file]));
   // What the same run wrote there before it went on is not the user's.
   const isOwn = transcriptIn(out)?.startsWith(`${title(state)}\n`) === true;
+  if (isOwn) for (const path of [ANSWER_FILE, ANSWER_JSON, ...SOLUTION_FILES]) rmSync(join(out, path), { force: true });
   const place = (path: string, write: (to: string) => void): boolean => {
     const to = join(out, path);
     if (isOwn) rmSync(to, { force: true });
@@ -106,10 +107,18 @@ function fill(out: string, { state, told, answer, done }: Filling): void {
   };
   const left: string[] = [];
   const { paths, isWhole } = plainFiles(workspace);
-  const results = paths.filter((path) => isResult(workspace, path, { given, settled: answer.settled }));
+  const results = paths.filter((path) => isResult(workspace, path, given));
   const copied = results.filter((path) =>
     place(OURS.has(path) ? `made-${path}` : path, (to) => copy(join(workspace, path), to)),
   );
+  const { settled, text, code } = answer;
+  const own: [string, string | undefined][] = [
+    [ANSWER_FILE, settled && text !== null ? text : undefined],
+    [ANSWER_JSON, settled && text !== null && isJson(text) ? text : undefined],
+    ...(code === null ? [] : [[solutionFile(code.language), code.text.trimEnd()] as [string, string]]),
+  ];
+  for (const [path, words] of own)
+    if (words !== undefined && place(path, (to) => writeFileSync(to, `${words}\n`, { flag: "wx" }))) copied.push(path);
   const { plan } = solveOf(state);
   if (plan !== undefined) place(PLAN, (to) => writeFileSync(to, planYaml(plan), { flag: "wx" }));
   // The last: where it is, all is.
@@ -131,17 +140,11 @@ function copy(from: string, to: string): void {
   chmodSync(to, (lstatSync(from).mode & 0o100) === 0 ? PLAIN_MODE : RUN_MODE);
 }
 
-interface Known {
-  given: ReadonlyMap<string, SolveFile>;
-  settled: boolean;
-}
-
-/** Neither what was given, nor its copies for steps, nor an answer that nobody stands by. */
-function isResult(workspace: string, path: string, { given, settled }: Known): boolean {
+/** Neither what was given, nor its copies for steps; nor the answer and the program, which are written as they were judged. */
+function isResult(workspace: string, path: string, given: ReadonlyMap<string, SolveFile>): boolean {
   const file = given.get(/^steps\/[^/]+\/(.+)$/.exec(path)?.[1] ?? path);
   if (file !== undefined) return !isSame(join(workspace, path), file);
-  if (path === ANSWER_FILE) return settled;
-  return path !== ANSWER_JSON || (settled && lstatSync(join(workspace, path)).size > 0);
+  return path !== ANSWER_FILE && path !== ANSWER_JSON && !SOLUTION_FILES.includes(path);
 }
 
 function isSame(path: string, { bytes, sha256 }: SolveFile): boolean {

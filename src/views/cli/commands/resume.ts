@@ -173,7 +173,10 @@ function refuse(state: RunState, { limits }: Change): void {
   if (outcome === undefined) return;
   if (outcome.is === "verified") {
     throw new UsageError(`run ${run} is verified: there is nothing left to do`, {
-      hint: 'start another with `pawl run "…"`',
+      hint:
+        state.spec.solve === undefined
+          ? 'start another with `pawl run "…"`'
+          : `what it made: pawl show ${run} --out FOLDER`,
     });
   }
   if (outcome.is !== "exhausted") return;
