@@ -306,6 +306,8 @@ const workspaceSpecSchema = z.strictObject({
   memos: z.array(z.string()),
   maxSnapshotBytes: z.int().positive(),
   maxSnapshotFiles: z.int().positive(),
+  /** Made by pawl for this run alone: ignore files that come to lie in it hide nothing. */
+  scratch: z.literal(true).optional(),
 });
 export type WorkspaceSpec = z.infer<typeof workspaceSpecSchema>;
 

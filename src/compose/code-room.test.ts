@@ -16,17 +16,35 @@ function room(files: Readonly<Record<string, string>>): { workspace: string; out
   const about = { workspace, fence: { code: undefined }, environment: {}, executor: undefined };
   return { workspace, outside, room: codeRoom({ ...plainSolve, files: given }, about) };
 }
-const of = (step: string | undefined, ...needs: string[]) => ({ step, needs, afresh: false });
+const of = (step: string | undefined, ...needs: string[]) => ({ step, needs, turn: 2, isFirst: false });
 
 describe("the folder of a step", () => {
   it("has what was given and what the steps it needs have written, and keeps what it wrote itself", async () => {
     const { workspace, room: code } = room({ "data.csv": "a,b", "steps/one/deep/part.txt": "1", "other.txt": "x" });
     expect(await code.folder(of(undefined))).toBe(workspace);
     const folder = await code.folder(of("two", "one"));
-    expect(plainFiles(folder).toSorted()).toEqual(["data.csv", "deep/part.txt"]);
+    expect(plainFiles(folder).paths.toSorted()).toEqual(["data.csv", "deep/part.txt"]);
     writeFileSync(join(folder, "data.csv"), "mine");
-    expect(readFileSync(join(await code.folder(of("two", "one")), "data.csv"), "utf8")).toBe("mine");
-    expect(readFileSync(join(await code.folder({ ...of("two"), afresh: true }), "data.csv"), "utf8")).toBe("a,b");
+    expect(readFileSync(join(await code.folder({ ...of("two", "one"), turn: 3 }), "data.csv"), "utf8")).toBe("mine");
+    expect(readFileSync(join(await code.folder({ ...of("two"), isFirst: true }), "data.csv"), "utf8")).toBe("a,b");
+  });
+
+  it("is as it was before a program that nobody saw the end of, and without what another step of that name left", async () => {
+    const { workspace, room: code } = room({
+      "data.csv": "a,b",
+      "steps/one/part.txt": "1",
+      "steps/two/part.txt": "old",
+    });
+    const read = (folder: string): string => readFileSync(join(folder, "part.txt"), "utf8");
+    const first = await code.folder({ ...of("two", "one"), isFirst: true });
+    expect(read(first)).toBe("1");
+    writeFileSync(join(first, "part.txt"), "1 2");
+    await code.folder({ ...of("two", "one"), turn: 3 });
+    writeFileSync(join(first, "part.txt"), "1 2 half");
+    expect(read(await code.folder({ ...of("two", "one"), turn: 3 }))).toBe("1 2");
+    writeFileSync(join(first, "part.txt"), "1 2 3");
+    expect(read(await code.folder({ ...of("two", "one"), turn: 4 }))).toBe("1 2 3");
+    expect(readdirSync(workspace)).toEqual(["data.csv", "steps"]);
   });
 
   it("is never outside, whatever links a program has left", async () => {
@@ -36,7 +54,7 @@ describe("the folder of a step", () => {
     await code.folder(of("two", "one"));
     expect(readFileSync(join(workspace, "steps/two/deep/part.txt"), "utf8")).toBe("1");
     symlinkSync(outside, join(workspace, "steps/three"));
-    await code.folder({ ...of("three", "one"), afresh: true });
+    await code.folder({ ...of("three", "one"), isFirst: true });
     symlinkSync("/etc/hostname", join(workspace, "steps/one/secret"));
     expect(readdirSync(await code.folder(of("four", "one")))).not.toContain("secret");
     expect(readdirSync(outside)).toEqual(["keep.txt"]);

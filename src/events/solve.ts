@@ -8,6 +8,9 @@ import { blob, count, ms } from "./values.ts";
 const keptSchema = z.strictObject({ blob, bytes: count, text: z.string() });
 export type Kept = z.infer<typeof keptSchema>;
 
+/** Cut: of the blob, too, the middle is missing. */
+const printedSchema = keptSchema.extend({ isCut: z.literal(true).optional() });
+
 const language = z.enum(LANGUAGE_NAMES);
 
 export const proposalShape = {
@@ -61,8 +64,8 @@ export const executionShape = {
   language,
   code: keptSchema,
   end: endSchema,
-  stdout: keptSchema,
-  stderr: keptSchema,
+  stdout: printedSchema,
+  stderr: printedSchema,
   files: z.array(fileSchema),
   durationMs: ms,
   /** What it comes to: `ok`, `exception`, `timeout`, … */

@@ -50,7 +50,7 @@ it("asks a version manager's script once for the real program, and tells when th
 it("keeps the first and the last of a long output in bounded memory, and a short one whole", () => {
   const printing = makePrinted(4);
   for (const part of ["ab", "cdé", "fgh", "i", "jk"]) printing.write(Buffer.from(part));
-  expect(printing.printed()).toEqual({ text: "abcd\n[… 4 bytes left out …]\nhijk", bytes: 12 });
+  expect(printing.printed()).toEqual({ text: "abcd\n[… 4 bytes left out …]\nhijk", bytes: 12, isCut: true });
   const short = makePrinted(4);
   for (const byte of Buffer.from("abcé€")) short.write(Uint8Array.of(byte));
   expect(short.printed()).toEqual({ text: "abcé€", bytes: 8 });

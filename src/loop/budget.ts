@@ -106,19 +106,26 @@ export interface TurnCap {
   needsPrice: boolean;
 }
 
-/** What one turn may take: its share of what is left, at most the cap for a turn. */
-export function capOf(state: RunState, openLanes: number): TurnCap {
-  const { limits, spent } = state;
-  const left = (limit: number | undefined, used: number): number | null =>
-    limit === undefined ? null : Math.max(0, limit - used) / openLanes;
-  const share = left(limits.usd, spent.usd);
-  const usd = share === null ? (limits.turnUsd ?? null) : Math.min(share, limits.turnUsd ?? share);
-  const tokens = left(limits.tokens, spent.tokens);
-  const toolCalls = left(limits.toolCalls, spent.toolCalls);
+/** Turns under way at this moment, of which no fact tells yet what they cost. */
+export interface UnderWay {
+  own: Usage;
+  /** In other lanes. */
+  others: readonly Usage[];
+}
+
+/** What one turn may take: what it has, and its share of what all of them together have left; at most the cap for a turn. */
+export function capOf({ limits, spent }: RunState, { own, others }: UnderWay): TurnCap {
+  const share = (limit: number | undefined, used: number, of: (usage: Usage) => number): number | null => {
+    if (limit === undefined) return null;
+    const taken = others.reduce((sum, other) => sum + of(other), used + of(own));
+    return of(own) + Math.max(0, limit - taken) / (others.length + 1);
+  };
+  const rounded = (n: number | null): number | null => (n === null ? null : Math.ceil(n));
+  const usd = share(limits.usd, spent.usd, (usage) => usage.usd ?? 0);
   return {
-    usd,
-    tokens: tokens === null ? null : Math.floor(tokens),
-    toolCalls: toolCalls === null ? null : Math.floor(toolCalls),
+    usd: usd === null ? (limits.turnUsd ?? null) : Math.min(usd, limits.turnUsd ?? usd),
+    tokens: rounded(share(limits.tokens, spent.tokens, tokensOf)),
+    toolCalls: rounded(share(limits.toolCalls, spent.toolCalls, ({ toolCalls }) => toolCalls)),
     needsPrice: needsPrice(limits),
   };
 }

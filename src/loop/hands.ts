@@ -1,11 +1,11 @@
 /** What the effects of one driver share: the run, the ports, the agent's live sessions. */
-import type { NewFact } from "../events.ts";
+import type { NewFact, Usage } from "../events.ts";
 import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
 import type { Now, Recipe, TurnAction } from "./actions.ts";
 import { makeVerifyRoom } from "./perform-verify.ts";
-import { proposalSchema } from "./proposal.ts";
+import { possibleIn, proposalSchema } from "./proposal.ts";
 import { agentSpecOf, modelOf, type Seat } from "./seats.ts";
-import { MAIN_LANE, type RunState } from "./state.ts";
+import type { RunState } from "./state.ts";
 
 /** The run in this driver's hands: its state, and the only way to append to it. */
 export interface Run {
@@ -32,6 +32,8 @@ export interface LiveSession {
 export interface RunningTurn {
   session: AgentSession;
   turn: number;
+  /** So far. */
+  usage: Usage;
   /** Called with the id of a directive whose text has reached the model. */
   delivered: Map<string, () => void>;
   /** What the agent waits for, by pawl's own name of the question: its name of it, and its options in full. */
@@ -102,8 +104,7 @@ export function openRequest(hands: Hands, { lane, role, session, seat }: OpenPla
   // Who reviews has nothing of those whose work it is, not even by their own program's files.
   const place = role === "review" ? reviewHome : agentHome;
   const { solve } = state.spec;
-  const answer =
-    solve === undefined || role === "review" ? undefined : proposalSchema(solve, { inStep: lane !== MAIN_LANE });
+  const answer = solve === undefined || role === "review" ? undefined : proposalSchema(solve, possibleIn(state, lane));
   const model = modelOf(state, seat);
   const about = { run: state.run, lane, workspace: workspace.path, session, agent, model, ...place };
   return answer === undefined ? about : { ...about, answer };

@@ -1,17 +1,26 @@
 /** The effects of a run that solves: proposals become facts, code is run, answers are laid out for the checks. */
-import type { Kept, NewFact } from "../events.ts";
+import type { Kept, NewFact, TurnOutcome } from "../events.ts";
 import type { Blobs, Ports, TurnEnd } from "../ports.ts";
-import type { Execution, OwnExecution } from "../ports/executor.ts";
+import type { Execution, OwnExecution, Printed } from "../ports/executor.ts";
 import type { Action } from "./actions.ts";
 import { explainExecution, failureMessage } from "./explain-execution.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
 import { dropSession } from "./perform-session.ts";
-import { readProposal } from "./proposal.ts";
-import { ANSWER_FILE, ANSWER_JSON, candidateOf, codeBehind, solutionFile } from "./solve-answer.ts";
+import { nothing, possibleIn, readProposal } from "./proposal.ts";
+import {
+  ANSWER_FILE,
+  ANSWER_JSON,
+  candidateOf,
+  codeBehind,
+  isJson,
+  SOLUTION_FILES,
+  solutionFile,
+} from "./solve-answer.ts";
 import { attemptsIn, solveOf, type Attempt } from "./solve-state.ts";
 import { stepOf } from "./solve-steps.ts";
 import { laneOf, MAIN_LANE } from "./state.ts";
+import { sayOutcome } from "./turn-outcome.ts";
 
 const KIB = 1024;
 /** Of what facts hold of a text; the whole is a blob. */
@@ -30,8 +39,12 @@ interface Place {
 export async function proposed(hands: Hands, { lane, turn, end }: Place & { end: TurnEnd }): Promise<NewFact[]> {
   const { run, ports } = hands;
   const { solve } = run.state.spec;
-  if (solve === undefined || end.outcome.is !== "done") return [];
-  const { does, note, language, code, final, answer, steps, problem } = readProposal(end.answer, solve);
+  const cut = endedBefore(end.outcome);
+  if (solve === undefined || (end.outcome.is !== "done" && cut === undefined)) return [];
+  const { does, note, language, code, final, answer, steps, problem } =
+    cut === undefined
+      ? readProposal(end.answer, solve, possibleIn(run.state, lane))
+      : nothing(`the turn was ended before it proposed anything: ${cut}`);
   const { iteration } = laneOf(run.state, lane);
   const keep = (text: string, max: number): Promise<Kept> => kept(ports.blobs, text, max);
   const made: NewFact = {
@@ -50,6 +63,13 @@ export async function proposed(hands: Hands, { lane, turn, end }: Place & { end:
   if (steps === undefined) return [made];
   const revision = (solveOf(run.state).plan?.revision ?? 0) + 1;
   return [made, { type: "plan-made", lane, revision, by: "agent", steps, turn }];
+}
+
+/** By a limit of its own or by a person: that counts as a try, else a step would be tried without end. */
+function endedBefore(outcome: TurnOutcome): string | undefined {
+  const isOwn = outcome.is === "failed" && outcome.kind === "max-turns";
+  const isStopped = outcome.is === "interrupted" && !/^(driver:|directive:stop)/.test(outcome.by);
+  return isOwn || isStopped ? sayOutcome(outcome) : undefined;
 }
 
 /** What a person planned, before the first turn. */
@@ -74,9 +94,11 @@ export async function execute(
   const code = { language, text: await wholeText(ports.blobs, recorded) };
   await undoHalf(hands, attempt);
   const step = stepOf(lane);
-  const needs = solveOf(run.state).plan?.steps.find(({ id }) => id === step)?.needs ?? [];
-  const isFirst = attemptsIn(run.state, lane).every(({ executed: ran }) => ran === undefined);
-  const folder = await room.folder({ step, needs, afresh: isFirst && attempt.epoch < run.state.epoch });
+  const { plan } = solveOf(run.state);
+  const needs = plan?.steps.find(({ id }) => id === step)?.needs ?? [];
+  const ran = attemptsIn(run.state, lane).filter(({ executed: result }) => result !== undefined);
+  const isFirst = ran.every((one) => one.turn <= (plan?.turn ?? 0));
+  const folder = await room.folder({ step, needs, turn, isFirst });
   const execution = await room.executor.run(code, { folder, limits: solve.limits }, signal);
   if (signal.aborted) return;
   const own = { language, code: code.text, execution, container: undefined, files: execution.files };
@@ -140,10 +162,11 @@ export async function executed(hands: Hands, { lane, turn, by, own }: Recorded):
 }
 
 async function printed({ blobs }: Ports, { stdout, stderr }: Execution): Promise<{ stdout: Kept; stderr: Kept }> {
-  return {
-    stdout: { ...(await kept(blobs, stdout.text, MAX_OUTPUT_BYTES)), bytes: stdout.bytes },
-    stderr: { ...(await kept(blobs, stderr.text, MAX_OUTPUT_BYTES)), bytes: stderr.bytes },
-  };
+  const keep = async ({ text, ...about }: Printed): Promise<Kept> => ({
+    ...(await kept(blobs, text, MAX_OUTPUT_BYTES)),
+    ...about,
+  });
+  return { stdout: await keep(stdout), stderr: await keep(stderr) };
 }
 
 export async function endStep(
@@ -167,20 +190,13 @@ export async function layOutAnswer({ run, ports }: Hands, lane: string): Promise
   const code = codeBehind(run.state, attempt);
   const solution = code === undefined ? [] : [solutionFile(code.language)];
   ports.code?.makeWay([ANSWER_FILE, ANSWER_JSON, ...solution]);
+  // Nor a program of another language.
+  ports.code?.remove(SOLUTION_FILES.filter((name) => !solution.includes(name)));
   await ports.workspace.write(ANSWER_FILE, `${answer}\n`);
   // One that an earlier answer left must not stand for this one.
   await ports.workspace.write(ANSWER_JSON, isJson(answer) ? `${answer}\n` : "");
   if (code !== undefined)
     await ports.workspace.write(solutionFile(code.language), await wholeText(ports.blobs, code.kept));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function wholeText(blobs: Blobs, { blob, text }: Kept): Promise<string> {

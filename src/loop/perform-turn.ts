@@ -4,7 +4,7 @@ import type { FactOf, NewFact, Usage } from "../events.ts";
 import type { AgentEvent, Ports, TurnEnd } from "../ports.ts";
 import type { OwnExecution } from "../ports/executor.ts";
 import type { Action, PromptContext, TurnAction } from "./actions.ts";
-import { capOf, NO_USAGE, overCap } from "./budget.ts";
+import { capOf, NO_USAGE, overCap, type UnderWay } from "./budget.ts";
 import { claimOf, rejectionOf } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { hashesOf, readMemos } from "./perform-memos.ts";
@@ -29,7 +29,7 @@ export async function takeTurn(wanted: TurnAction, hands: Hands, signal: AbortSi
   const prompt = composePrompt(hands.recipe, { state, turn: action, context });
   // What people say is for those who work.
   const directives = role === "review" || lane !== MAIN_LANE ? [] : pendingSays(state).map(({ id }) => id);
-  const cap = capOf(state, openLanes(state, lane));
+  const cap = capOf(state, underWay(hands, lane, NO_USAGE));
   const { hash } = await ports.blobs.put(promptBlob(prompt));
   // A pause or a stop came while the agent started, or words in the prompt were taken back: nothing has begun yet, and
   // the prompt is made again without them.
@@ -88,6 +88,7 @@ function announce(
   const mine: RunningTurn = {
     session,
     turn,
+    usage: NO_USAGE,
     delivered: new Map(),
     asked: new Map(),
     begun: begun.promise,
@@ -181,9 +182,11 @@ async function ranUnseen(
   return facts;
 }
 
-/** Those that take turns now, this one with them: they share what is left. */
-const openLanes = ({ lanes }: RunState, own: string): number =>
-  [...lanes.values()].filter(({ lane, open }) => open !== undefined || lane === own).length;
+/** Those that take turns now share what is left. */
+const underWay = ({ running }: Hands, lane: string, own: Usage): UnderWay => ({
+  own,
+  others: [...running].flatMap(([other, { usage }]) => (other === lane ? [] : [usage])),
+});
 
 /** A stream that broke its contract is treated as a crash of the agent. */
 const lost = (): TurnEnd => ({
@@ -285,7 +288,9 @@ function makeTally({ hands, live, lane, turn, directives }: Streamed): {
         }
         case "usage": {
           // By the limits of this moment: they may have been changed since the turn began.
-          const over = overCap(capOf(run.state, openLanes(run.state, lane)), event.usage);
+          const mine = hands.running.get(lane);
+          if (mine !== undefined) mine.usage = event.usage;
+          const over = overCap(capOf(run.state, underWay(hands, lane, event.usage)), event.usage);
           if (over !== undefined && !halt.signal.aborted) halt.abort(over);
           return [];
         }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plainSolve } from "../../test/support/solve-spec.ts";
-import { proposalSchema, readProposal } from "./proposal.ts";
+import { possible, proposalSchema, readProposal } from "./proposal.ts";
 import { planProblem } from "./solve-plan.ts";
 
 const step = (id: string, ...needs: string[]) => ({ id, title: `do ${id}`, needs, expect: "" });
@@ -62,13 +62,17 @@ describe("a proposal", () => {
     );
   });
 
-  it("has a schema that offers what can be done there, and nothing else", () => {
-    const does = (schema: Readonly<Record<string, unknown>>): unknown =>
-      (schema["properties"] as { do: { enum: unknown } }).do.enum;
-    expect(does(proposalSchema(plainSolve, { inStep: false }))).toEqual(["plan", "run", "answer"]);
-    expect(does(proposalSchema(plainSolve, { inStep: true }))).toEqual(["run", "answer"]);
-    expect(does(proposalSchema({ ...plainSolve, executor: "claude" }, { inStep: false }))).toEqual(["plan", "answer"]);
-    expect(does(proposalSchema({ ...plainSolve, planOnly: true }, { inStep: false }))).toEqual(["plan"]);
+  it("is for what can be done there, and nothing else: the schema says it, and what does not keep to it is sent back", () => {
+    const local = { executor: "local", planOnly: false } as const;
+    expect(possible(local, { inStep: false })).toEqual(["plan", "run", "answer"]);
+    expect(possible(local, { inStep: true })).toEqual(["run", "answer"]);
+    expect(possible({ ...local, executor: "claude" }, { inStep: false })).toEqual(["plan", "answer"]);
+    expect(possible({ ...local, planOnly: true }, { inStep: false })).toEqual(["plan"]);
+    expect(proposalSchema(plainSolve, ["answer"])).toMatchObject({ properties: { do: { enum: ["answer"] } } });
+    expect(readProposal({ do: "run", note: "", code: "x" }, {}, ["plan", "answer"])).toMatchObject({
+      does: "nothing",
+      problem: "`do` is run, and here it can only be plan or answer",
+    });
   });
 });
 

@@ -5,6 +5,8 @@
 import { LANGUAGES, type Language } from "../ports/executor.ts";
 import type { PlanStep, SolveSpec } from "../spec/solve.ts";
 import { planProblem, readSteps } from "./solve-plan.ts";
+import { endsWithPlan } from "./solve-state.ts";
+import { MAIN_LANE, type RunState } from "./state.ts";
 
 const MAX_NOTE_CHARS = 2_000;
 
@@ -33,40 +35,70 @@ const STEPS = {
   },
 } as const;
 
-/** `inStep`: a step of a plan makes no plan of its own. */
-export function proposalSchema(
-  { executor, language, planOnly }: SolveSpec,
+type Doing = Exclude<Proposal["does"], "nothing">;
+const ALL: readonly Doing[] = ["plan", "run", "answer"];
+
+/** What can be proposed. `inStep`: a step of a plan makes no plan of its own. */
+export function possible(
+  { executor, planOnly }: Pick<SolveSpec, "executor" | "planOnly">,
   { inStep }: { inStep: boolean },
+): Doing[] {
+  return ALL.filter((one) => {
+    switch (one) {
+      case "plan":
+        return !inStep;
+      case "run":
+        return executor === "local" && !planOnly;
+      case "answer":
+        return !planOnly;
+    }
+  });
+}
+
+/** At this moment of the run. */
+export function possibleIn(state: RunState, lane: string): Doing[] {
+  const executor = state.spec.solve?.executor ?? "local";
+  return possible({ executor, planOnly: endsWithPlan(state) }, { inStep: lane !== MAIN_LANE });
+}
+
+export function proposalSchema(
+  { language }: Pick<SolveSpec, "language">,
+  does: readonly Doing[],
 ): Readonly<Record<string, unknown>> {
-  const runs = executor === "local" && !planOnly;
-  const plans = !inStep;
-  const does = [...(plans ? ["plan"] : []), ...(runs ? ["run"] : []), ...(planOnly ? [] : ["answer"])];
   return {
     type: "object",
     properties: {
       do: { type: "string", enum: does },
       note: text,
-      ...(runs
+      ...(does.includes("run")
         ? { language: { type: "string", enum: language === undefined ? LANGUAGES : [language] }, code: text }
         : {}),
-      ...(runs && inStep ? { final: flag } : {}),
-      ...(planOnly ? {} : { answer: text }),
-      ...(plans ? { steps: STEPS } : {}),
+      // A step makes no plan.
+      ...(does.includes("run") && !does.includes("plan") ? { final: flag } : {}),
+      ...(does.includes("answer") ? { answer: text } : {}),
+      ...(does.includes("plan") ? { steps: STEPS } : {}),
     },
     required: ["do", "note"],
     additionalProperties: false,
   };
 }
 
-const nothing = (problem: string, note = ""): Proposal => ({ does: "nothing", note, problem });
+export const nothing = (problem: string, note = ""): Proposal => ({ does: "nothing", note, problem });
 
-/** `answer`: as the agent gave it; undefined: it gave none. */
-export function readProposal(answer: unknown, { language }: Pick<SolveSpec, "language">): Proposal {
+/** `answer`: as the agent gave it; undefined: it gave none. Not every agent keeps to the schema it was given. */
+export function readProposal(
+  answer: unknown,
+  { language }: Pick<SolveSpec, "language">,
+  does: readonly Doing[] = ALL,
+): Proposal {
   if (answer === undefined) return nothing("it did not answer in the form that was asked for");
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return nothing("its answer is no object");
   const given = answer as Record<string, unknown>;
   const note = wordsOf(given["note"]).slice(0, MAX_NOTE_CHARS);
-  switch (given["do"]) {
+  const wanted = ALL.find((one) => one === given["do"]);
+  if (wanted !== undefined && !does.includes(wanted))
+    return nothing(`\`do\` is ${wanted}, and here it can only be ${does.join(" or ")}`, note);
+  switch (wanted) {
     case "run": {
       const code = given["code"];
       if (typeof code !== "string" || code.trim() === "") return nothing("`do` is run, and there is no `code`", note);
@@ -90,7 +122,7 @@ export function readProposal(answer: unknown, { language }: Pick<SolveSpec, "lan
       const problem = planProblem(steps);
       return problem === undefined ? { does: "plan", note, steps } : nothing(problem, note);
     }
-    default:
+    case undefined:
       return nothing(`\`do\` is ${JSON.stringify(given["do"])}: plan, run or answer`, note);
   }
 }

@@ -9,6 +9,16 @@ export const ANSWER_FILE = "answer.txt";
 export const ANSWER_JSON = "answer.json";
 const EXTENSIONS = { python: "py", javascript: "mjs", typescript: "ts", shell: "sh" } as const;
 export const solutionFile = (language: keyof typeof EXTENSIONS): string => `solution.${EXTENSIONS[language]}`;
+export const SOLUTION_FILES: readonly string[] = Object.values(EXTENSIONS).map((extension) => `solution.${extension}`);
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface Candidate {
   /** `answer`: the model said so; `output`: a program printed it. */
@@ -23,7 +33,8 @@ export function candidateOf(attempt: Attempt | undefined): Candidate | undefined
   if (attempt === undefined) return undefined;
   if (attempt.answer !== undefined) return { from: "answer", kept: attempt.answer };
   const stdout = isOk(attempt) ? attempt.executed?.stdout : undefined;
-  return stdout === undefined || stdout.text.trim() === "" ? undefined : { from: "output", kept: stdout };
+  if (stdout === undefined || stdout.isCut === true || stdout.text.trim() === "") return undefined;
+  return { from: "output", kept: stdout };
 }
 
 /** Of the present iteration; undefined where there is nothing to judge. */
@@ -41,10 +52,14 @@ export function lastCandidate(
 }
 
 /** The code that the answer came from: that of the attempt, else of the last before it that ended well. */
-export function codeBehind(state: RunState, attempt: Attempt): Attempt["code"] {
+export function codeBehind(state: RunState, attempt: Attempt): Behind | undefined {
   const executed = attemptsIn(state, attempt.lane).findLast((one) => one.turn <= attempt.turn && isOk(one))?.executed;
-  return executed === undefined ? attempt.code : { language: executed.language, kept: executed.code };
+  if (executed === undefined) return attempt.code;
+  return { language: executed.language, kept: executed.code, stdout: executed.stdout };
 }
+
+/** `stdout`: what it printed; undefined: it was not run to its end. */
+type Behind = NonNullable<Attempt["code"]> & { stdout?: Kept };
 
 export interface Settled {
   rule: "repeated-output" | "unchanged-answer";

@@ -6,7 +6,7 @@ import { accepted } from "./combine.ts";
 import { green, GREEN, NOT_REFUTED, votesOf } from "./completion.ts";
 import { end, settle, type Draft } from "./draft.ts";
 import { oscillates, presentCandidate, sameInRow, settled } from "./solve-answer.ts";
-import { attemptOf, solveOf, type Attempt } from "./solve-state.ts";
+import { attemptOf, endsWithPlan, solveOf, type Attempt } from "./solve-state.ts";
 import type { LaneState, RunState } from "./state.ts";
 
 export const DEFAULT_REPEATS = 2;
@@ -25,9 +25,6 @@ function notRunnable(attempt: Attempt | undefined): Draft | undefined {
   if (last?.is !== "unavailable") return undefined;
   return end("failed", "executor:unavailable", `code cannot be run: ${last.reason}`);
 }
-
-/** Who reopens the run wants the plan carried out. */
-export const endsWithPlan = ({ spec, reopened }: RunState): boolean => spec.solve?.planOnly === true && reopened === 0;
 
 function planned(state: RunState, attempt: Attempt | undefined): Draft | undefined {
   const { plan } = solveOf(state);
@@ -74,6 +71,8 @@ export function tryOn(state: RunState, lane: LaneState): Draft {
     return draft("code-failed", `the code failed: ${executed.kind}`);
   if (presentCandidate(state, lane) !== undefined) return refused(state, lane, draft);
   if (does === "plan") return draft("plan-carried-out", sayPlan(state));
+  if (executed?.stdout.isCut === true)
+    return draft("output-too-long", `the code printed ${executed.stdout.bytes} bytes: too long for an answer`);
   if (executed !== undefined) return draft("no-output", "the code ended well and printed nothing");
   return draft("continue", "there is no answer yet");
 }

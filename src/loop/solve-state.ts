@@ -65,6 +65,9 @@ export const noAttempts = (): SolveState => ({
 /** Of a run of another recipe it is empty. */
 export const solveOf = ({ solve }: RunState): SolveState => solve ?? noAttempts();
 
+/** Who reopens such a run wants the plan carried out. */
+export const endsWithPlan = ({ spec, reopened }: RunState): boolean => spec.solve?.planOnly === true && reopened === 0;
+
 export const attemptsIn = (state: RunState, lane: string): Attempt[] =>
   solveOf(state).attempts.filter((attempt) => attempt.lane === lane);
 

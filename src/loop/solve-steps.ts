@@ -9,9 +9,9 @@ import { isFatal } from "./decide.ts";
 import { beginTurn, takeTurns } from "./iterate.ts";
 import { dueExecution } from "./solve-execution.ts";
 import { presentCandidate, settled } from "./solve-answer.ts";
-import { DEFAULT_REPEATS, endsWithPlan } from "./solve-decide.ts";
+import { DEFAULT_REPEATS } from "./solve-decide.ts";
 import { hopelessSteps, isCarriedOut, readySteps } from "./solve-plan.ts";
-import { attemptOf, attemptsIn, solveOf, type PlanState, type StepState } from "./solve-state.ts";
+import { attemptOf, attemptsIn, endsWithPlan, solveOf, type PlanState, type StepState } from "./solve-state.ts";
 import { laneOf, mainLane, type LaneState, type RunState } from "./state.ts";
 import { sayOutcome } from "./turn-outcome.ts";
 

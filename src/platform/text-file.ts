@@ -37,13 +37,19 @@ export async function readTextStdin(about: About): Promise<string> {
   return textOf(Buffer.concat(chunks), { ...about, path: "stdin" });
 }
 
-function readUpTo(fd: number, maxBytes: number): Buffer {
-  const buffer = Buffer.alloc(maxBytes);
-  let done = 0;
-  for (let read = -1; read !== 0 && done < maxBytes; done += read)
-    read = readSync(fd, buffer, done, maxBytes - done, null);
-  return buffer.subarray(0, done);
+/** What a file says of its size is not believed: one of the system's own may be endless. */
+export function readUpTo(fd: number, maxBytes: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let left = maxBytes; left > 0;) {
+    const part = Buffer.allocUnsafe(Math.min(left, PART_BYTES));
+    const read = readSync(fd, part, 0, part.length, null);
+    if (read === 0) break;
+    parts.push(part.subarray(0, read));
+    left -= read;
+  }
+  return Buffer.concat(parts);
 }
+const PART_BYTES = 256 * 1024;
 
 /** Refuses what is too long, empty or no text. */
 function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: string }): string {

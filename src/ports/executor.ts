@@ -40,6 +40,8 @@ export interface Printed {
   text: string;
   /** Of the whole. */
   bytes: number;
+  /** Between the two parts there was more, which nobody has kept. */
+  isCut?: true;
 }
 
 /** A file that is new or another than before, below the folder it ran in. */
@@ -84,9 +86,12 @@ export interface CodeRoom {
   executor: Executor;
   /**
    * The folder for the code of a step, with what was given and the files of the steps it builds on; of no step: the
-   * workspace itself. Repeatable. `afresh`: without what a program left there that nobody saw the end of.
+   * workspace itself. Repeatable: without what a program of the same turn left that nobody saw the end of. `isFirst`: no
+   * program of this step has run yet; what another step of that name left is gone.
    */
-  folder(of: { step: string | undefined; needs: readonly string[]; afresh: boolean }): Promise<string>;
+  folder(of: { step: string | undefined; needs: readonly string[]; turn: number; isFirst: boolean }): Promise<string>;
   /** Takes away what stands in the workspace under these names and is no file: a program may have put anything there. */
   makeWay(names: readonly string[]): void;
+  /** Takes away what stands there under these names. */
+  remove(names: readonly string[]): void;
 }

@@ -54,5 +54,8 @@ export const solveSpecSchema = z.strictObject({
   plan: z.array(planStepSchema).max(MAX_STEPS).optional(),
   /** The run ends when there is a plan. */
   planOnly: z.boolean(),
+  /** Where what the code made, and the final program, shall be copied to at the end; absolute. */
+  out: z.string().optional(),
+  save: z.string().optional(),
 });
 export type SolveSpec = z.infer<typeof solveSpecSchema>;

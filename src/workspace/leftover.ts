@@ -7,7 +7,7 @@ import type { Leftover } from "../ports.ts";
 import { commit, ensureWorkspace, getRef, keepRef, type Lane } from "./lane.ts";
 import { treeNumbers } from "./numbers.ts";
 import { followTracking } from "./others-index.ts";
-import { shown } from "./scan.ts";
+import { capsOf, shown } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
 
 const SHOWN_PATHS = 3;
@@ -26,7 +26,7 @@ export async function leftover(lane: Lane, { tree, salvage, at }: Request): Prom
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
   const follow = await followTracking(lane);
-  const caps = { maxBytes: lane.spec.maxSnapshotBytes, maxFiles: lane.spec.maxSnapshotFiles };
+  const caps = capsOf(lane.spec);
   const taken = await takeTree(lane.view, { caps, knownTree: known, follow });
   if (taken.scan.refused !== undefined) {
     lane.memory.indexTree = known;

@@ -8,7 +8,7 @@ import { rename } from "../platform/files.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
 import { NO_NUMBERS, treeNumbers } from "./numbers.ts";
-import { absolute, look, NO_CAPS, scan, shown, type RawPath } from "./scan.ts";
+import { absolute, look, scan, shown, uncapped, type RawPath } from "./scan.ts";
 import { takeTree, updateIndex } from "./take-tree.ts";
 
 export interface RestoreRequest {
@@ -26,8 +26,8 @@ export async function restore(
   const name = `salvage/${salvage.replace(/^salvage\//, "")}`;
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
-  const taken = await takeTree(lane.view, { caps: NO_CAPS, knownTree: known });
-  await snapshotNested(lane, { found: taken.scan.nested, name, at, caps: NO_CAPS });
+  const taken = await takeTree(lane.view, { caps: uncapped(lane.spec), knownTree: known });
+  await snapshotNested(lane, { found: taken.scan.nested, name, at, caps: uncapped(lane.spec) });
   const coming = await arrivals(lane, { from: taken.tree, to: tree });
   await refuseUnreadable(lane, { unreadable: taken.scan.unreadable, coming });
   moveNestedAside(lane, { nested: taken.scan.nested, coming, name });
@@ -111,7 +111,7 @@ async function entriesOf(lane: Lane): Promise<{ mode: string; path: RawPath }[]>
 
 async function checkOut(lane: Lane, tree: string): Promise<void> {
   await lane.view.need(["read-tree", "--reset", "-u", tree]);
-  const left = await scan(lane.view, NO_CAPS);
+  const left = await scan(lane.view, uncapped(lane.spec));
   const different = [...left.update, ...left.drop];
   if (different.length === 0) return;
   // A submodule is a repository of its own: which commit is checked out there is not pawl's to change.

@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { TerminalError } from "../errors.ts";
+import type { WorkspaceSpec } from "../spec.ts";
 import { gitFailed, type Git } from "./git.ts";
 
 /** A path as git stores it: bytes, one character each. */
@@ -12,7 +13,15 @@ export type RawPath = string;
 export interface Caps {
   maxBytes: number;
   maxFiles: number;
+  /** What ignore files name, too. */
+  withIgnored?: boolean;
 }
+export const capsOf = ({ maxSnapshotBytes, maxSnapshotFiles, scratch }: WorkspaceSpec): Caps => ({
+  maxBytes: maxSnapshotBytes,
+  maxFiles: maxSnapshotFiles,
+  withIgnored: scratch === true,
+});
+export const uncapped = ({ scratch }: WorkspaceSpec): Caps => ({ ...NO_CAPS, withIgnored: scratch === true });
 export const NO_CAPS: Caps = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY };
 
 export interface Scan {
@@ -30,7 +39,8 @@ export interface Scan {
 
 /** What git says of a folder that it may not enter, and then leaves out. */
 export const CLOSED = /^warning: could not open directory '(.*)': /gm;
-const LIST = ["ls-files", "-z", "-m", "-o", "-d", "--exclude-standard", "--deduplicate"];
+const WITHOUT_IGNORED = "--exclude-standard";
+const LIST = ["ls-files", "-z", "-m", "-o", "-d", WITHOUT_IGNORED, "--deduplicate"];
 /** Names of files beyond the cap are not worth reading. */
 const MAX_PATH_BYTES = 4096;
 const MAX_SHOWN = 200;
@@ -44,9 +54,10 @@ export async function scan(
   follow: Pick<Scan, "update" | "drop"> = { update: [], drop: [] },
 ): Promise<Scan> {
   const maxBytes = Math.min(Math.max(caps.maxFiles * MAX_PATH_BYTES, MIN_LIST_BYTES), MAX_LIST_BYTES);
-  const listed = await git.run(LIST, { maxBytes });
+  const list = caps.withIgnored === true ? LIST.filter((word) => word !== WITHOUT_IGNORED) : LIST;
+  const listed = await git.run(list, { maxBytes });
   if (listed.truncated) return { ...nothing(), refused: "the workspace lists more files than can be read" };
-  if (listed.code !== 0) throw gitFailed(LIST, listed);
+  if (listed.code !== 0) throw gitFailed(list, listed);
   const names = [...listed.stdout.toString("latin1").split("\0").filter(Boolean), ...follow.update];
   // What was a file and is a folder now stands before what is in it: git takes them in this order only.
   const paths = new Set(names.toSorted());

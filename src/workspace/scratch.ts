@@ -8,7 +8,19 @@ import type { Base } from "../ports.ts";
 import { EMPTY_TREE } from "./objects.ts";
 
 const BRANCH = "main";
-const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+/** What its user has git leave out or turn elsewhere says nothing here: an answer is seen as it is. */
+const CONFIG = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	ignorecase = false
+	autocrlf = false
+	excludesFile = /dev/null
+	attributesFile = /dev/null
+`;
+
+/** Nor does what lies in it say how its files are to be read. */
+const ATTRIBUTES = "* -text -ident !filter !eol !working-tree-encoding\n";
 
 export interface ScratchFile {
   /** In the workspace. */
@@ -27,6 +39,8 @@ export function makeScratch(path: string, files: readonly ScratchFile[]): Base {
     mkdirSync(join(git, folder), { recursive: true });
   writeFileSync(join(git, "HEAD"), `ref: refs/heads/${BRANCH}\n`);
   writeFileSync(join(git, "config"), CONFIG);
+  mkdirSync(join(git, "info"));
+  writeFileSync(join(git, "info/attributes"), ATTRIBUTES);
   for (const file of files) copy(path, file);
   return { commit: null, tree: EMPTY_TREE.sha1, branch: BRANCH, detached: false };
 }

@@ -7,7 +7,7 @@ import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./l
 import { snapshotNested } from "./nested.ts";
 import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
-import type { Caps } from "./scan.ts";
+import { capsOf } from "./scan.ts";
 import { readCommit } from "./private-repository.ts";
 import { takeTree } from "./take-tree.ts";
 import { watchLater } from "./watch-later.ts";
@@ -15,7 +15,7 @@ import { watchRefs } from "./watch-refs.ts";
 
 export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
-  const caps: Caps = { maxBytes: lane.spec.maxSnapshotBytes, maxFiles: lane.spec.maxSnapshotFiles };
+  const caps = capsOf(lane.spec);
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;

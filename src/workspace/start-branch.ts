@@ -6,7 +6,7 @@ import { branchTip, pointHead, sendCommit, updateBranch } from "./handover.ts";
 import { readHead, type Head } from "./inspect.ts";
 import { commit, getRef, setRef, treeOf, type Lane, type Prepared } from "./lane.ts";
 import { withLock } from "./lock.ts";
-import { NO_CAPS } from "./scan.ts";
+import { uncapped } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
 import { putIndex } from "./user-index.ts";
 
@@ -59,7 +59,7 @@ async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string
     await lane.view.need(["read-tree", "-i", "-m", tree]);
     return { tree, commit: before, warnings: [] };
   }
-  const { tree, warnings } = await takeTree(lane.view, { caps: NO_CAPS, knownTree: undefined });
+  const { tree, warnings } = await takeTree(lane.view, { caps: uncapped(lane.spec), knownTree: undefined });
   const same = tree === base.tree ? base.commit : null;
   const oid = same ?? (await commit(lane, { tree, parents, author, at, message: DIRTY_MESSAGE }));
   await setRef(lane, { name: "user-files", oid });

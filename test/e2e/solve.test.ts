@@ -2,18 +2,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openState } from "../../src/compose.ts";
-import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { Step } from "../../src/standin/script.ts";
-import { cliPlace, type CliPlace } from "../support/cli.ts";
+import { answer, factsOf, only, python, runIn, solvePlace as place, when } from "../support/solve-cli.ts";
 import { waitFor } from "../support/temp.ts";
 
-const python = (code: string): Step => ({ answer: { do: "run", note: "by a program", language: "python", code } });
 /** In a step: what it prints is the result. */
 const last = (code: string): Step => ({
   answer: { do: "run", note: "by a program", language: "python", code, final: true },
 });
-const answer = (text: string): Step => ({ answer: { do: "answer", note: "known", answer: text } });
 const PLAN: Step = {
   answer: {
     do: "plan",
@@ -25,27 +21,6 @@ const PLAN: Step = {
     ],
   },
 };
-const when = (promptIncludes: string, ...steps: Step[]) => ({ when: { promptIncludes }, steps });
-
-async function place(script: { rules?: ReturnType<typeof when>[]; steps?: Step[] }): Promise<CliPlace> {
-  return await cliPlace({ script, env: { PAWL_MODEL: "claude-opus-5-5" } });
-}
-
-async function factsOf({ env }: CliPlace, run: string): Promise<Fact[]> {
-  const state = openState(env);
-  try {
-    return await state.journal.read(run);
-  } catch {
-    return [];
-  } finally {
-    state.close();
-  }
-}
-
-const only = <T extends FactType>(facts: readonly Fact[], type: T): FactOf<T>[] =>
-  facts.filter((fact): fact is FactOf<T> => fact.type === type);
-const runIn = (stderr: string): string => /^(r-\S+) /m.exec(stderr)?.[1] ?? "";
-
 const STEPS = [
   when("Step a,", last("open('a.txt', 'w').write('20'); print(20)")),
   when("Step b,", last("print(22)")),

@@ -211,6 +211,23 @@ describe("plans", () => {
     expect(factsOf(other.world, "step-end")).toMatchObject([{ is: "done", result: { text: "3" } }]);
   });
 
+  it("counts a turn that its own limit ended as a try of its step: none is tried without end", async () => {
+    const endless: Behaviour = {
+      lines: Array.from({ length: 40 }, (_, n) => `line ${n}`),
+      claim: false,
+      faults: [],
+      usd: 0.01,
+      answer: () => run("print 1"),
+    };
+    const spec = solveSpec(
+      { limits: { iterations: 4, turns: 20, turnUsd: 0.005 } },
+      { plan: [{ id: "c", title: "count", needs: [], expect: "" }] },
+    );
+    const { world } = await solving([endless, ...acts(answer("42"))], { spec });
+    expect(factsOf(world, "step-end")).toMatchObject([{ step: "c", is: "failed" }]);
+    expect(factsOf(world, "turn-start").filter(({ lane }) => lane === "step/c")).toHaveLength(3);
+  });
+
   it("carries out a person's plan before the first turn of its own", async () => {
     const steps = [{ id: "c", title: "count", needs: [], expect: "" }];
     const end = await solving(planned(["never"]).slice(1), { spec: solveSpec({}, { plan: steps }) });
@@ -227,6 +244,13 @@ describe("plans", () => {
     const second = await live(world, spec, planned(["a"], ["c", "a"]), { recipe: solveRecipe, reopen: { limits: {} } });
     expect(second.outcome).toMatchObject({ rule: "done" });
     expect(world.executed).toHaveLength(2);
+  });
+
+  it("is all that a run for a plan alone does, whatever the model proposes", async () => {
+    const spec = solveSpec({ limits: { iterations: 3 } }, { planOnly: true });
+    const end = await solving(acts(run("print 1"), answer("42"), plan(["a"])), { spec });
+    expect(end).toMatchObject({ outcome: "claimed", rule: "plan-only" });
+    expect(end.world.executed).toEqual([]);
   });
 
   it("keeps the result of a step that a new plan has again, and does the others", async () => {

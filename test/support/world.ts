@@ -405,6 +405,7 @@ export function portsOf(
       },
       folder: async ({ step }) => (step === undefined ? "/r" : `/r/steps/${step}`),
       makeWay: () => undefined,
+      remove: (names) => names.forEach((name) => world.memos.delete(name)),
     },
     hook: async (hook, input) =>
       await touch(() => {

@@ -14,6 +14,8 @@ import { useTools } from "./use-tools.ts";
 const MAX_MISFITS = 2;
 /** So often in a turn an answer that was too long is gone on with. */
 const MAX_TOO_LONG = 1;
+/** So often in a turn the provider may put off the end of an answer; each time is paid for. */
+const MAX_PAUSES = 50;
 const GO_ON = "Continue from where you left off.";
 const WINDOW_FULL: TurnOutcome = {
   is: "failed",
@@ -34,7 +36,7 @@ export async function afterAnswer(answer: Answer, about: About): Promise<Next> {
   if (callsIn(answer.blocks).length > 0) return await afterCalls(answer, about);
   if (answer.stop === "model_context_window_exceeded") return WINDOW_FULL;
   if (isGone && (await isRebuilt(about))) return "on";
-  if (answer.stop === "pause_turn") return "on";
+  if (answer.stop === "pause_turn") return afterPause(about);
   return afterText(answer, about);
 }
 
@@ -68,6 +70,11 @@ async function tellExecutions(answer: Answer, { playing, course }: About): Promi
     isGone = ran.gone;
   }
   return isGone;
+}
+
+function afterPause({ course }: About): Next {
+  course.pauses += 1;
+  return course.pauses <= MAX_PAUSES ? "on" : failed(`it was paused ${course.pauses} times, and came to no end`);
 }
 
 async function afterCalls({ blocks }: Answer, { playing, course }: About): Promise<Next> {

@@ -46,6 +46,8 @@ export interface Course {
   misfits: number;
   /** Answers that were too long. */
   tooLong: number;
+  /** Times that the provider paused the turn. */
+  pauses: number;
   /** Of an answer that was too long, its text so far. */
   carried: string;
   executions: ExecutionReader;
@@ -59,6 +61,7 @@ export const newCourse = (): Course => ({
   rebuilt: false,
   misfits: 0,
   tooLong: 0,
+  pauses: 0,
   carried: "",
   executions: executionReader(),
 });

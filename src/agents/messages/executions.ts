@@ -122,7 +122,11 @@ function printed(text: string): Printed {
   const bytes = Buffer.byteLength(text);
   if (text.length <= 2 * PART_CHARS) return { text, bytes };
   const left = text.length - 2 * PART_CHARS;
-  return { text: `${text.slice(0, PART_CHARS)}\n… ${left} characters …\n${text.slice(-PART_CHARS)}`, bytes };
+  return {
+    text: `${text.slice(0, PART_CHARS)}\n… ${left} characters …\n${text.slice(-PART_CHARS)}`,
+    bytes,
+    isCut: true,
+  };
 }
 
 function fieldsOf(value: unknown): (name: string) => string {

@@ -101,6 +101,13 @@ describe("why an answer stops", () => {
     expect((await play(await open(), "go")).end).toMatchObject({ finalText: "Here.", usage: { requests: 2 } });
   });
 
+  it("does not go on for ever with an answer that is paused again and again", async () => {
+    const { open } = await messagesWorld({ script: [{ text: "…", stopReason: "pause_turn", repeat: true }] });
+    const { end } = await play(await open(), "go");
+    expect(end.outcome).toMatchObject({ is: "failed", message: expect.stringMatching(/paused 51 times/) });
+    expect(end.usage.requests).toBe(51);
+  });
+
   it("ends at its limit of requests, and tells when a limit of the provider's ends", async () => {
     const { open } = await messagesWorld({ script: [{ ...bash("true"), repeat: true }], options: { maxTurns: 2 } });
     const { end } = await play(await open(), "loop");

@@ -30,7 +30,7 @@ export function makePrinted(keptBytes = KEPT_BYTES): Printing {
         last.dropped === 0
           ? Buffer.concat([head, tail]).toString()
           : `${head.toString()}\n[… ${last.dropped} bytes left out …]\n${tail.toString()}`;
-      return { text, bytes };
+      return last.dropped === 0 ? { text, bytes } : { text, bytes, isCut: true };
     },
   };
 }

@@ -85,7 +85,8 @@ export function resultText({ executed }: Attempt, maxBytes: number): string {
     stdout.text.trim() === ""
       ? "It printed nothing."
       : `It printed:\n\n${quote(fitted(stdout.text.trimEnd(), Math.floor(maxBytes / 2)))}`;
-  return `It ended well in ${(durationMs / 1_000).toFixed(1)} s.\n\n${printed}${odd}${wrote}`;
+  const long = stdout.isCut === true ? `\n\nIt printed ${stdout.bytes} bytes, too many for an answer: print less.` : "";
+  return `It ended well in ${(durationMs / 1_000).toFixed(1)} s.\n\n${printed}${long}${odd}${wrote}`;
 }
 
 function stubText({ turn, iteration, note, does, executed, answer, problem }: Attempt): string {

@@ -1,5 +1,6 @@
 /** What the model is told once and for all: how it works here, what code can do, how to answer. */
 import type { PromptPart } from "../../loop/actions.ts";
+import { endsWithPlan } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
 import { KIB } from "../parts/text.ts";
@@ -11,7 +12,10 @@ export function instructions(state: RunState, { inStep }: { inStep: boolean }): 
   const { solve } = state.spec;
   return {
     name: "instructions",
-    text: solve === undefined ? "" : words(solve, { inStep, checked: state.spec.checks.length > 0 }),
+    text:
+      solve === undefined
+        ? ""
+        : words({ ...solve, planOnly: endsWithPlan(state) }, { inStep, checked: state.spec.checks.length > 0 }),
     capBytes: 6 * KIB,
     stable: true,
   };
@@ -32,14 +36,14 @@ function words(solve: SolveSpec, { inStep, checked }: { inStep: boolean; checked
 const planOnly =
   "Propose a plan and nothing else: `do` is `plan`, with `steps`, each with a short `id`, a `title` that says all of what is to be done, the ids it `needs`, and what result you `expect`.";
 
-function running({ executor, language, limits }: SolveSpec): string {
+function running({ executor, language, limits, files }: SolveSpec): string {
   const { timeoutMs, memoryBytes, outputBytes } = limits;
   const bounds = `at most ${timeoutMs / MS_PER_SECOND} s, ${Math.round(memoryBytes / MIB)} MB of memory and ${Math.round(outputBytes / MIB)} MB of output`;
   if (executor !== "local")
     return "Run code with the code execution tool as often as you need. Files that were given are in its container; files it writes are kept.";
   const spoken =
     language === undefined ? "`language` one of python, javascript, typescript, shell" : `\`language\` ${language}`;
-  return `To run code, let \`do\` be \`run\`, with ${spoken} and the whole program as \`code\`. Its working directory is a folder with the given files; files it writes stay there for the next program. There is no network, and each program has ${bounds}. Print the result, and nothing after it. Computed is better than remembered: do not answer by heart what a program can find out.`;
+  return `To run code, let \`do\` be \`run\`, with ${spoken} and the whole program as \`code\`. Its working directory is a folder with the given files; files it writes stay there for the next program${files.length === 0 ? "" : "; the given ones are put back as they were, so write what you change of them under another name"}. There is no network, and each program has ${bounds}. Print the result, and nothing after it. Computed is better than remembered: do not answer by heart what a program can find out.`;
 }
 
 function answering({ executor, repeats }: SolveSpec, checked: boolean): string {

@@ -3,7 +3,7 @@ import type { PromptPart } from "../../loop/actions.ts";
 import { fitted, promptBytes } from "../../loop/history.ts";
 import { promptRoom } from "../../loop/solve-room.ts";
 import type { RunState } from "../../loop/state.ts";
-import type { CheckSpec } from "../../spec.ts";
+import type { CheckSpec, RunSpec } from "../../spec.ts";
 import { quote } from "../parts/text.ts";
 import { FILES_SHARE, QUESTION_SHARE } from "./shares.ts";
 
@@ -14,15 +14,16 @@ export function question(state: RunState): PromptPart[] {
   const max = Math.floor(promptBytes(state.spec.solve?.requestTokens ?? 0) * QUESTION_SHARE);
   const forFiles = Math.floor(promptRoom(state) * FILES_SHARE);
   return [
-    { name: "question", text: fitted(`## Question\n\n${state.spec.goal.trim()}${asked(state)}`, max), capBytes: max },
+    { name: "question", text: fitted(questionText(state.spec), max), capBytes: max },
     { name: "files", text: fitted(files(state), forFiles), capBytes: forFiles, stable: true },
   ];
 }
 
 /** What is expected is not told: it would be the answer. */
-function asked({ spec: { checks } }: RunState): string {
+export function questionText({ goal, checks }: Pick<RunSpec, "goal" | "checks">): string {
   const told = checks.filter(({ name }) => name !== EXPECT_CHECK).map(sayCheck);
-  return told.length === 0 ? "" : `\n\nThe answer is checked:\n\n${told.join("\n")}`;
+  const asked = told.length === 0 ? "" : `\n\nThe answer is checked:\n\n${told.join("\n")}`;
+  return `## Question\n\n${goal.trim()}${asked}`;
 }
 
 function sayCheck(check: CheckSpec): string {

@@ -5,8 +5,8 @@ import { UsageError } from "../../errors.ts";
 import { fold } from "../../loop/fold.ts";
 import type { Agent } from "../../ports.ts";
 import type { Executor } from "../../ports/executor.ts";
-import { answerOf, answerValue } from "../solve/answer.ts";
-import { refusePlaces, writeArtifacts } from "../solve/artifacts.ts";
+import { answerOf, answerValue, type ProgramBehind } from "../solve/answer.ts";
+import { writeArtifacts } from "../solve/artifacts.ts";
 import { beginSolve } from "../solve/begin-solve.ts";
 import { planSolve } from "../solve/plan-solve.ts";
 import { driveInProgram, type DriveParts, type RunEnd, type RunHandle } from "./handle.ts";
@@ -43,8 +43,12 @@ export interface SolveOptions extends RunSettings, DriveParts {
 export interface SolveEnd extends RunEnd {
   /** A JSON value where a schema was given, else text; null: none was found. */
   answer: unknown;
+  /** The same as it was judged: numbers that JavaScript has not are whole here. */
+  answerText: string | null;
   /** The program behind it. */
-  code: { language: string; text: string } | null;
+  code: ProgramBehind | null;
+  /** What of `out` and `save` could not be written, in words. */
+  missing: readonly string[];
 }
 
 export interface SolveHandle extends Omit<RunHandle, "outcome"> {
@@ -69,7 +73,6 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
   if (typeof question !== "string" || question.trim() === "") throw new UsageError("a question is needed: a text");
   const own = checks.filter(isOwnCheck);
   const brought = typeof agent === "object" ? [agent] : [];
-  refusePlaces({ out, save });
   const planned = await planSolve({
     question,
     files,
@@ -77,6 +80,8 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
     schema: schema === undefined ? undefined : JSON.stringify(schema),
     plan,
     planOnly,
+    out,
+    save,
     flags: {
       ...toFlags(settings),
       ...(checks.length === 0 ? {} : { checks: checks.map(settingOf) }),
@@ -115,8 +120,14 @@ export async function solve(options: SolveOptions): Promise<SolveHandle> {
     const outcome = handle.outcome
       .then(async (end): Promise<SolveEnd> => {
         const answer = await answerOf(end.state, blobs);
-        await writeArtifacts(end.state, { out, save, blobs, answer });
-        return { ...end, answer: answer.settled ? answerValue(end.state, answer.text) : null, code: answer.code };
+        const { missing } = await writeArtifacts(end.state, { out, save, blobs, answer });
+        return {
+          ...end,
+          answer: answer.settled ? answerValue(end.state, answer.text) : null,
+          answerText: answer.settled ? answer.text : null,
+          code: answer.code,
+          missing,
+        };
       })
       .finally(release);
     outcome.catch(() => undefined);

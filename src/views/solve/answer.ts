@@ -12,7 +12,14 @@ export interface SolveAnswer {
   /** It is what the run ended with; otherwise nobody stands by it. */
   settled: boolean;
   /** The program behind it. */
-  code: { language: Language; text: string } | null;
+  code: ProgramBehind | null;
+}
+
+export interface ProgramBehind {
+  language: Language;
+  text: string;
+  /** False: it printed something else, and the model made the answer of it. */
+  printsAnswer: boolean;
 }
 
 export async function answerOf(state: RunState, blobs: Blobs): Promise<SolveAnswer> {
@@ -20,10 +27,16 @@ export async function answerOf(state: RunState, blobs: Blobs): Promise<SolveAnsw
   const last = lastCandidate(state, mainLane(state));
   const settled = outcome?.is === "verified" || outcome?.is === "claimed";
   if (last === undefined) return { outcome, text: null, settled: false, code: null };
+  const text = (await whole(blobs, last.candidate.kept)).trim();
   const behind = codeBehind(state, last.attempt);
-  const code = behind === undefined ? null : { language: behind.language, text: await whole(blobs, behind.kept) };
-  return { outcome, text: (await whole(blobs, last.candidate.kept)).trim(), settled, code };
+  if (behind === undefined) return { outcome, text, settled, code: null };
+  const { language, kept, stdout } = behind;
+  const printsAnswer = stdout !== undefined && prints(await whole(blobs, stdout), text);
+  return { outcome, text, settled, code: { language, text: await whole(blobs, kept), printsAnswer } };
 }
+
+/** All of it, or its last lines. */
+const prints = (printed: string, answer: string): boolean => `\n${printed.trim()}`.endsWith(`\n${answer}`);
 
 export async function whole(blobs: Blobs, { blob, text }: Kept): Promise<string> {
   const bytes = await blobs.get(blob);
@@ -31,15 +44,27 @@ export async function whole(blobs: Blobs, { blob, text }: Kept): Promise<string>
 }
 
 /** Where a schema judges it, or where it can be nothing else, as JSON. */
-export function answerValue({ spec }: RunState, text: string | null): unknown {
+export function answerValue(
+  { spec }: RunState,
+  text: string | null,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
   if (text === null) return null;
   const asked = spec.checks.some(
     (check) => check.kind === "requirement" && check.require.some(({ file }) => file === ANSWER_JSON),
   );
   if (!asked && !/^[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parse(text);
   } catch {
     return text;
   }
+}
+
+/** For `JSON.stringify` alone: numbers as they were written, for JavaScript has not all of them. */
+export function exactJson(text: string): unknown {
+  const { rawJSON } = JSON as unknown as { rawJSON: (number: string) => unknown };
+  const asWritten = (_key: string, value: unknown, about?: { source?: string }): unknown =>
+    typeof value === "number" && about?.source !== undefined ? rawJSON(about.source) : value;
+  return JSON.parse(text, asWritten);
 }

@@ -1,10 +1,10 @@
 /** What was asked for beside the question: a schema, a plan, an expected answer; read and checked before anything begins. */
-import { readFileSync } from "node:fs";
 import { parse as parseYaml } from "yaml";
 import { UsageError } from "../../errors.ts";
 import { planProblem, readSteps } from "../../loop/solve-plan.ts";
 import { ANSWER_FILE, ANSWER_JSON } from "../../loop/solve-answer.ts";
 import { schemaProblem } from "../../platform/json-schema.ts";
+import { readTextFile } from "../../platform/text-file.ts";
 import { EXPECT_CHECK } from "../../recipes/solve/question.ts";
 import type { CheckSpec, Requirement } from "../../spec.ts";
 import type { PlanStep } from "../../spec/solve.ts";
@@ -12,16 +12,8 @@ import type { PlanStep } from "../../spec/solve.ts";
 const MAX_FILE_BYTES = 256 * 1024;
 const SCHEMA_CHECK = "schema";
 
-function textOf(path: string, flag: string): string {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length <= MAX_FILE_BYTES) return bytes.toString();
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code;
-    throw new UsageError(`${flag} ${path}: ${code === "ENOENT" ? "there is no such file" : String(code)}`, { cause });
-  }
-  throw new UsageError(`${flag} ${path}: more than ${MAX_FILE_BYTES / 1024} KB`);
-}
+/** Also from a pipe, as `--plan <(command)` gives one. */
+const textOf = (path: string, flag: string): string => readTextFile(path, { what: flag, maxBytes: MAX_FILE_BYTES });
 
 type Json = NonNullable<Requirement["schema"]>;
 
@@ -66,6 +58,8 @@ export function answerChecks(
   { expect, schema }: { expect: string | undefined; schema: Json | undefined },
   { timeoutMs }: { timeoutMs: number },
 ): CheckSpec[] {
+  if (expect?.trim() === "")
+    throw new UsageError("--expect: it is empty, and no answer is", { hint: 'for example: --expect "42"' });
   const check = (name: string, command: string, require: Requirement): CheckSpec => ({
     name,
     kind: "requirement",

@@ -1,8 +1,9 @@
 /** The files that come with a question: looked at before anything begins, copied into the workspace when it does. */
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { basename } from "node:path";
 import { UsageError } from "../../errors.ts";
+import { readUpTo } from "../../platform/text-file.ts";
 import type { SolveFile } from "../../spec/solve.ts";
 import type { ScratchFile } from "../../workspace/scratch.ts";
 
@@ -13,7 +14,9 @@ const MAX_FILES = 100;
 const MAX_HEAD_BYTES = 400;
 const MAX_HEAD_LINES = 5;
 /** What pawl writes there itself. */
-const OWN_NAMES = /^(answer\.(txt|json)|solution\.\w+|steps|\.git|pawl.*)$/i;
+const OWN_NAMES = /^(answer\.(txt|json)|solution\.\w+|steps|pawl.*|\.pawl-.*)$/i;
+/** By these it would decide what checks see of everything else. */
+const GIT_NAMES = /^\.git(ignore|attributes|modules)?$/i;
 
 export type GivenFile = SolveFile & ScratchFile;
 
@@ -38,6 +41,7 @@ function read(from: string): GivenFile {
   const path = basename(from);
   if (OWN_NAMES.test(path))
     throw new UsageError(`--file ${from}: pawl writes a file of that name itself`, { hint: "rename it" });
+  if (GIT_NAMES.test(path)) throw new UsageError(`--file ${from}: it has a meaning for git`, { hint: "rename it" });
   const bytes = contentOf(from);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { path, from, bytes: bytes.length, sha256, head: headOf(bytes) };
@@ -61,7 +65,12 @@ function contentOf(from: string): Buffer {
       });
     if (found.size > MAX_FILE_BYTES)
       throw new UsageError(`--file ${from}: ${sayBytes(found.size)} are too many: at most ${sayBytes(MAX_FILE_BYTES)}`);
-    return readFileSync(fd);
+    const bytes = readUpTo(fd, MAX_FILE_BYTES + 1);
+    if (bytes.length <= MAX_FILE_BYTES) return bytes;
+    throw new UsageError(`--file ${from}: more than ${sayBytes(MAX_FILE_BYTES)}`);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`--file ${from}: it cannot be read: ${(cause as NodeJS.ErrnoException).code}`, { cause });
   } finally {
     closeSync(fd);
   }

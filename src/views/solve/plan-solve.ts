@@ -2,7 +2,7 @@
  * Everything between the words of `pawl solve` and the first fact. Nothing is changed or spent before the run begins: a
  * refusal leaves no trace.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Environment } from "../../compose.ts";
 import { checkAgents } from "../../compose/agents.ts";
 import { commandNames, withCommands } from "../../compose/command-agent.ts";
@@ -15,6 +15,7 @@ import { UsageError } from "../../errors.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { MIN_REQUEST_TOKENS, promptBytes, wireBytes } from "../../loop/history.ts";
 import { configDir, runDir, SCRATCH, stateDir } from "../../platform/paths.ts";
+import { questionText } from "../../recipes/solve/question.ts";
 import { CONVERSATION_SHARE, QUESTION_SHARE } from "../../recipes/solve/shares.ts";
 import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
@@ -25,6 +26,7 @@ import { refuseUnwritable } from "../cli/state-place.ts";
 import { answerChecks, readPlan, readSchema } from "./asked.ts";
 import { refuseExecutor } from "./executor-check.ts";
 import { givenFiles, type GivenFile } from "./given-files.ts";
+import { refusePlaces } from "./places.ts";
 
 export interface SolveAsked {
   question: string;
@@ -36,6 +38,8 @@ export interface SolveAsked {
   /** A file. */
   plan: string | undefined;
   planOnly: boolean;
+  out: string | undefined;
+  save: string | undefined;
   flags: Flags;
   env: Environment;
   cwd: string;
@@ -52,6 +56,7 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
   const { question, env, own } = asked;
   const resolved = settingsOf(asked);
   const { settings } = resolved;
+  refusePlaces(asked);
   const files = givenFiles(asked.files);
   const schema = asked.schema === undefined ? undefined : readSchema(asked.schema);
   const steps = asked.plan === undefined ? undefined : readPlan(asked.plan);
@@ -75,8 +80,10 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
     },
     ...(steps === undefined ? {} : { plan: steps }),
     planOnly: asked.planOnly,
+    ...(asked.out === undefined ? {} : { out: resolve(asked.cwd, asked.out) }),
+    ...(asked.save === undefined ? {} : { save: resolve(asked.cwd, asked.save) }),
   };
-  refuseLong(question, solve);
+  refuseSmall(solve);
   const run = makeRunId(Date.now(), Math.random);
   const path = join(runDir(stateDir(env), run), SCRATCH);
   const redact = makeRedact({ environment: env });
@@ -94,6 +101,7 @@ export async function planSolve(asked: SolveAsked): Promise<PlannedSolve> {
   });
   const given = answerChecks({ expect: asked.expect, schema }, { timeoutMs: settings["check-timeout"] });
   const spec = runSpecSchema.parse(solveSpec(plain, { question, solve, given, files, own }));
+  refuseLong(spec, solve);
   const named = await withCommands(spec, { table: settings.agents, own: own?.agents ?? [] });
   refuseWithoutRelay(named.fence);
   refuseSecrets(named, redact);
@@ -135,7 +143,7 @@ interface Parts {
 }
 
 /** What a run that solves has otherwise than one that works in a repository. */
-function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunSpec {
+function solveSpec(plain: RunSpec, { question, solve, given, files, own }: Parts): RunSpec {
   const isFull = solve.history === "full";
   const checks = [...given, ...plain.checks].map((check): RunSpec["checks"][number] =>
     own?.checks.includes(check.name) === true ? ({ ...check, kind: "custom" } as const) : check,
@@ -145,6 +153,7 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
     ...plain,
     recipe: "solve",
     goal: question,
+    workspace: { ...plain.workspace, scratch: true },
     solve,
     agent: {
       ...plain.agent,
@@ -170,11 +179,16 @@ function solveSpec(plain: RunSpec, { question, solve, given, own }: Parts): RunS
     checks,
     claim: { ...plain.claim, required: false, confirmations: 1 },
     criteria: [],
+    // Checks may compare with what was given, so code cannot give itself something else.
+    protect: { ...plain.protect, config: files.map(({ path }) => onlyNamed(path)) },
     // Nothing was judged before the first answer, and an answer does not come out otherwise the second time.
     verdicts: { ...plain.verdicts, preExisting: "require", reruns: 0, passes: 1, control: "off" },
     minIterations: 1,
   };
 }
+
+/** As a pattern: what has a meaning in one stands for any sign. */
+const onlyNamed = (name: string): string => name.replaceAll(/[*?{},]/g, "?");
 
 function refuseSameNames(checks: RunSpec["checks"]): void {
   const twice = checks.find(({ name }, at) => checks.findIndex((one) => one.name === name) !== at);
@@ -182,15 +196,23 @@ function refuseSameNames(checks: RunSpec["checks"]): void {
     throw new UsageError(`two checks are called ${twice.name}`, { hint: "--check NAME=COMMAND" });
 }
 
-function refuseLong(question: string, { requestTokens }: SolveSpec): void {
+function refuseSmall({ requestTokens, limits: { memoryBytes } }: SolveSpec): void {
   if (requestTokens < MIN_REQUEST_TOKENS)
     throw new UsageError(`--request-tokens ${requestTokens}: at least ${MIN_REQUEST_TOKENS} are needed`);
+  if (memoryBytes < MIN_MEMORY_BYTES)
+    throw new UsageError(`--code-memory ${memoryBytes}: no program starts with less than ${MIN_MEMORY_BYTES} bytes`, {
+      hint: "for example: --code-memory 256MB",
+    });
+}
+const MIN_MEMORY_BYTES = 32 * 1024 * 1024;
+
+/** With what is demanded of the answer: half of a schema would be told as the whole. */
+function refuseLong(spec: RunSpec, { requestTokens }: SolveSpec): void {
   const room = Math.floor(promptBytes(requestTokens) * QUESTION_SHARE);
-  if (wireBytes(question) <= room) return;
-  throw new UsageError(
-    `the question weighs ${wireBytes(question)} bytes; ${room} fit into requests of ${requestTokens} tokens`,
-    {
-      hint: "put the data into a file (--file), or raise --request-tokens",
-    },
-  );
+  const bytes = wireBytes(questionText(spec));
+  if (bytes <= room) return;
+  const what = spec.checks.length === 0 ? "the question has" : "the question and what is checked have";
+  throw new UsageError(`${what} the weight of ${bytes} bytes; ${room} fit into requests of ${requestTokens} tokens`, {
+    hint: "put the data into a file (--file), or raise --request-tokens",
+  });
 }

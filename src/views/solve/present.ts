@@ -5,25 +5,25 @@ import { solveOf } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import type { Blobs } from "../../ports.ts";
 import { plain } from "../plain.ts";
-import { answerOf, answerValue } from "./answer.ts";
-import { writeArtifacts, type Wanted } from "./artifacts.ts";
+import { answerOf, answerValue, exactJson } from "./answer.ts";
+import { writeArtifacts } from "./artifacts.ts";
+import { refusePlaces, type Wanted } from "./places.ts";
 import { solveSummary } from "./summary.ts";
 import { planYaml } from "./transcript.ts";
 
-interface Presenting extends Wanted {
+interface Presenting {
   blobs: Blobs;
   json: boolean;
   trustPromise: boolean;
 }
 
 /** Returns the exit code. */
-export async function presentAnswer(
-  ended: RunState,
-  { blobs, json, trustPromise, out, save }: Presenting,
-): Promise<number> {
+export async function presentAnswer(ended: RunState, { blobs, json, trustPromise }: Presenting): Promise<number> {
   const answer = await answerOf(ended, blobs);
-  const written = ended.outcome === undefined ? [] : await writeArtifacts(ended, { out, save, blobs, answer });
-  process.stderr.write(`${solveSummary(ended, { written })}\n`);
+  const { out, save } = ended.spec.solve ?? {};
+  const places = ended.outcome === undefined ? { out: undefined, save: undefined } : { out, save };
+  const written = await writeArtifacts(ended, { ...places, blobs, answer });
+  process.stderr.write(`${solveSummary(ended, written)}\n`);
   const { outcome } = ended;
   const { plan } = solveOf(ended);
   const isPlan = outcome?.rule === PLAN_ONLY && plan !== undefined;
@@ -31,7 +31,16 @@ export async function presentAnswer(
   else if (isPlan) process.stdout.write(planYaml(plan));
   else if (answer.settled && answer.text !== null) process.stdout.write(`${plain(answer.text)}\n`);
   if (outcome === undefined) return EXIT.failed;
-  return isPlan ? EXIT.ok : exitCodeOf(outcome, { trustPromise });
+  const code = isPlan ? EXIT.ok : exitCodeOf(outcome, { trustPromise });
+  return code === EXIT.ok && written.missing.length > 0 ? EXIT.failed : code;
+}
+
+/** Of a run that ended before: what it made, once more. Returns the exit code. */
+export async function handOut(state: RunState, { blobs, ...places }: Wanted & { blobs: Blobs }): Promise<number> {
+  refusePlaces(places);
+  const { written, missing } = await writeArtifacts(state, { ...places, blobs, answer: await answerOf(state, blobs) });
+  process.stderr.write([...written, ...missing].map((line) => `${plain(line)}\n`).join(""));
+  return missing.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
 function asJson(ended: RunState, { outcome, text, settled, code }: Awaited<ReturnType<typeof answerOf>>): object {
@@ -42,9 +51,9 @@ function asJson(ended: RunState, { outcome, text, settled, code }: Awaited<Retur
     outcome: outcome?.is ?? null,
     rule: outcome?.rule ?? null,
     reason: outcome?.reason ?? null,
-    answer: settled ? answerValue(ended, text) : null,
+    answer: settled ? answerValue(ended, text, exactJson) : null,
     /** What was there last, where there is no answer. */
-    last: settled ? null : answerValue(ended, text),
+    last: settled ? null : answerValue(ended, text, exactJson),
     code,
     plan:
       plan === undefined

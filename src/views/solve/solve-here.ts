@@ -5,13 +5,12 @@ import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace, type Lock } from "../../workspace/lock.ts";
 import { outliveReaders } from "../cli/outlive-readers.ts";
 import type { Loudness } from "../terminal.ts";
-import { refusePlaces, type Wanted } from "./artifacts.ts";
 import { beginSolve } from "./begin-solve.ts";
 import { solveHeader } from "./header.ts";
 import { planSolve, type SolveAsked } from "./plan-solve.ts";
 import { presentAnswer } from "./present.ts";
 
-export interface SolveRequest extends SolveAsked, Wanted {
+export interface SolveRequest extends SolveAsked {
   json: boolean;
   dryRun: boolean;
   loudness: Loudness;
@@ -19,8 +18,7 @@ export interface SolveRequest extends SolveAsked, Wanted {
 
 /** Returns the exit code. */
 export async function solveHere(request: SolveRequest): Promise<number> {
-  const { env, json, out, save, loudness, dryRun } = request;
-  refusePlaces({ out, save });
+  const { env, json, loudness, dryRun } = request;
   const { spec, files, resolved } = await planSolve(request);
   if (dryRun) {
     process.stdout.write(json ? `${JSON.stringify(spec)}\n` : `${solveHeader(spec)}\n`);
@@ -45,7 +43,7 @@ export async function solveHere(request: SolveRequest): Promise<number> {
       json: false,
       loudness,
       trustPromise,
-      present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise, out, save }),
+      present: (ended) => presentAnswer(ended, { blobs: state.blobs, json, trustPromise }),
     }).catch(async (error: unknown) => {
       const { takeBack } = await import("../../compose/forget.ts");
       await takeBack(state, spec, error);

@@ -7,12 +7,13 @@ import { fenceWords } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
 import { resumeCommand } from "../summary.ts";
 import { verdictOf } from "../../loop/state.ts";
+import type { Written } from "./artifacts.ts";
 
 const MAX_CHARS = 300;
 const LABEL_CHARS = 12;
 const short = (text: string): string => oneLine(text, { max: MAX_CHARS });
 
-export function solveSummary(state: RunState, { written }: { written: readonly string[] }): string {
+export function solveSummary(state: RunState, { written, missing }: Written): string {
   const { outcome, spec, spent, run } = state;
   const lane = mainLane(state);
   const tree = lane.change?.judged ?? "";
@@ -34,6 +35,7 @@ export function solveSummary(state: RunState, { written }: { written: readonly s
     ],
     ["code ran", where(state)],
     ...written.map((text): [string, string] => ["written", short(text)]),
+    ...missing.map((text): [string, string] => ["missing", short(text)]),
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
   ];
   const head = outcome === undefined ? "not ended" : `${outcome.is}: ${short(outcome.reason)}`;

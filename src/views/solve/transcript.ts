@@ -16,6 +16,9 @@ const fenced = (text: string, language = ""): string => {
   return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 };
 
+/** Its first line. */
+export const title = ({ run }: RunState): string => `# ${run}`;
+
 export async function transcript(
   state: RunState,
   { blobs, answer }: { blobs: Blobs; answer: SolveAnswer },
@@ -24,7 +27,7 @@ export async function transcript(
   const told = await Promise.all(attempts.map((attempt) => attemptWords(attempt, blobs)));
   const { outcome, text } = answer;
   return [
-    `# ${state.run}`,
+    title(state),
     `## Question\n\n${state.spec.goal.trim()}`,
     ...(plan === undefined ? [] : [`## Plan\n\n${plan.steps.map(stepWords).join("\n")}`]),
     ...(forgotten === 0 ? [] : [`${forgotten} earlier attempts are only in the journal.`]),

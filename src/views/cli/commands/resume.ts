@@ -136,7 +136,7 @@ async function presenting({
   const { presentAnswer } = await import("../../solve/present.ts");
   const { blobs } = state;
   return {
-    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise, out: undefined, save: undefined }),
+    present: (ended) => presentAnswer(ended, { blobs, json: false, trustPromise }),
   };
 }
 
@@ -168,7 +168,10 @@ function refuse(state: RunState, { limits }: Change): void {
   if (outcome === undefined) return;
   if (outcome.is === "verified") {
     throw new UsageError(`run ${run} is verified: there is nothing left to do`, {
-      hint: 'start another with `pawl run "…"`',
+      hint:
+        state.spec.solve === undefined
+          ? 'start another with `pawl run "…"`'
+          : `what it made: pawl show ${run} --out FOLDER`,
     });
   }
   if (outcome.is !== "exhausted") return;

@@ -19,6 +19,8 @@ interface Options extends ShownParts {
   verdict?: boolean;
   decision?: boolean;
   log?: string;
+  out?: string;
+  save?: string;
   json?: boolean;
 }
 
@@ -33,18 +35,27 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("--plan", "of a run that solves: its plan, with the results of its steps")
     .option("--attempts", "of a run that solves: what was tried and what came of it, a line each")
     .option("--attempt <n>", "of a run that solves: one attempt whole, with code and output", wholeNumber("--attempt"))
+    .option("--out <folder>", "of a run that solves: copy what its code made there, with the answer and a transcript")
+    .option("--save <file>", "of a run that solves: write the final program there")
     .option("--json", "one object on stdout")
     .addHelpText("after", EXAMPLES)
     .action(async (asked: string | undefined, options: Options) => {
+      let code: number = EXIT.ok;
       await withRun(asked, async (opened) => {
         const { facts, folded } = await readRun(opened);
+        if (options.out !== undefined || options.save !== undefined) {
+          refuseOthers(folded);
+          const { handOut } = await import("../../solve/present.ts");
+          code = await handOut(folded, { out: options.out, save: options.save, blobs: opened.state.blobs });
+          return;
+        }
         if (isOfSolve(options)) return await showSolved(folded, { facts, blobs: opened.state.blobs, options });
         const view = iterationView(facts, { n: options.iteration });
         const { blobs } = opened.state;
         if (options.json === true) printJson(await asJson(view, { blobs, options }));
         else await showText(view, { blobs, options });
       });
-      exit(EXIT.ok);
+      exit(code);
     });
 }
 
@@ -157,5 +168,6 @@ Examples:
   pawl show --verdict --decision    why it went on, or ended
   pawl show --attempts              how a question was solved
   pawl show --attempt 4 --prompt    what the model was told, also in a step of a plan
+  pawl show --out result            what its code made, once more
   pawl show r-20261115-k3f --log tests | less
 `;

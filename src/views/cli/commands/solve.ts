@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { UsageError } from "../../../errors.ts";
 import { solveHere } from "../../solve/solve-here.ts";
-import { readGoal } from "../goal.ts";
+import { readGoal, type GoalWords } from "../goal.ts";
 import { loudnessOf } from "../loudness.ts";
 import { addSettings, flagsOf, SOLVE_DEFAULTS, SOLVE_SETTINGS } from "../setting-options.ts";
 import type { SettingName } from "../../../config/settings.ts";
@@ -22,6 +22,12 @@ interface Options {
   quiet?: true;
   verbose?: true;
 }
+
+const WORDS: GoalWords = {
+  noun: "question",
+  example: 'for example: pawl solve "what is the median of column b?" --file data.csv',
+  elsewhere: "put the data into a file: --file",
+};
 
 const USUAL: readonly SettingName[] = ["checks", "executor", "language", "model", "max-iterations", "max-cost"];
 
@@ -57,11 +63,8 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("-v, --verbose", "every fact, and what the agent thinks")
     .addHelpText("after", EXAMPLES)
     .action(async (argument: string | undefined, options: Options) => {
-      if (argument === undefined)
-        throw new UsageError("a question is needed", {
-          hint: 'for example: pawl solve "how many primes are below 1000?"',
-        });
-      const { goal } = await readGoal({ argument, file: undefined });
+      if (argument === undefined) throw new UsageError("a question is needed", { hint: WORDS.example });
+      const { goal } = await readGoal({ argument, file: undefined }, WORDS);
       exit(
         await solveHere({
           question: goal,
