@@ -19,9 +19,11 @@ import {
   type Project,
   type Shared,
 } from "../support/cheats.ts";
+import { CHEATS_AROUND } from "../support/cheats-around.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
+const ALL = [...CHEATS, ...CHEATS_AROUND];
 const LIMIT_MS = 120_000;
 const NAIVE_LIMIT_MS = 20_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
@@ -110,7 +112,7 @@ function lies({ project, cheats }: Shared): Lie[] {
 }
 
 describe("a cheat is one: whoever only runs the check in the agent's folder is fooled by", () => {
-  const fooling = CHEATS.filter(({ fools }) => fools);
+  const fooling = ALL.filter(({ fools }) => fools);
   it.each(fooling)("$name", (cheat) => {
     expect(naive(cheat)).toBe("green");
   });
@@ -118,7 +120,7 @@ describe("a cheat is one: whoever only runs the check in the agent's folder is f
 
 describe.concurrent("a lying agent", () => {
   // The first of each run first: those that share one do not wait for each other.
-  const all = sharedRuns(CHEATS)
+  const all = sharedRuns(ALL)
     .flatMap(lies)
     .toSorted((one, other) => one.at - other.at);
   it.each(all)("does not get verified by $name", { timeout: LIMIT_MS }, async ({ at, run }) => {
