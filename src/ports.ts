@@ -266,6 +266,10 @@ export interface Planted {
   tree: string;
   /** What the failure says where an assertion that its file uses lets pass what is wrong. */
   mark: string;
+  /** Each id is in the name or the message of the failure that is planted in that file. */
+  plants: readonly { path: string; id: string }[];
+  /** It stands in a script that cannot end well without coming to it. */
+  isMet: boolean;
 }
 
 /**
@@ -320,7 +324,14 @@ export interface Workspace {
    */
   planted(
     tree: string,
-    about: { alsoIn: string; tests: readonly string[]; except: readonly string[]; as: "test" | "file" },
+    about: {
+      alsoIn: string;
+      tests: readonly string[];
+      except: readonly string[];
+      as: "test" | "file";
+      /** What a check runs where there are no tests of a runner's. */
+      script?: string | undefined;
+    },
   ): Promise<Planted | undefined>;
   close(): Promise<void>;
 }

@@ -114,6 +114,8 @@ const protectSpecSchema = z.strictObject({
   except: z.array(z.string()),
   /** `allow`: tests that the change touches are judged in their new form, and listed. */
   testChanges: z.enum(["undo", "allow"]),
+  /** By the command of a check: the one script of the base that it runs. */
+  scripts: z.record(z.string(), z.string()).optional(),
 });
 export type ProtectSpec = z.infer<typeof protectSpecSchema>;
 

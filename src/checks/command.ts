@@ -25,7 +25,9 @@ import { printedReport } from "./report/printed.ts";
 import { countsOf, merged, reportOf, type TestReport } from "./report/report.ts";
 import { writtenReport } from "./report/written.ts";
 import { askingRunners, type ReportPlace } from "./runners/ask.ts";
+import { rewrittenTests } from "./rewritten.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
+import { telltalesOf } from "./telltales.ts";
 import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
 
 const SHELL = "/bin/sh";
@@ -56,6 +58,8 @@ interface Options {
   reports?: ReportPlace | undefined;
   /** `allow`: tests of files that the change touches may go. */
   testChanges?: ProtectSpec["testChanges"];
+  /** Whether a file is a test's: what it says of tests is no sign of anything. */
+  isTest?: (path: string) => boolean;
 }
 
 export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Check {
@@ -67,6 +71,8 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     const tail = tailOf(MAX_TAIL_BYTES);
     const log = lazyLog(blobs);
     const { reports } = spec;
+    const isTest = options.isTest ?? (() => false);
+    let rewritten: string[] = [];
     const asked = ask({ environment, tree: tree.path, reports, shellName: SHELL_NAME });
     try {
       const ended = runProcess({
@@ -78,6 +84,10 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         timeoutMs: spec.timeoutMs,
         ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
         signal,
+        // Without a layer there is nothing to compare with.
+        onWritten: async (written) => {
+          if (written !== tree.path) rewritten = await rewrittenTests(written, { tree: tree.path, isTest });
+        },
         onOutput(chunk) {
           tail.write(chunk);
           log.write(chunk);
@@ -104,17 +114,26 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         log: kept?.hash ?? null,
         logBytes: kept?.bytes ?? 0,
         isolation: fence === undefined ? tree.isolation : `${tree.isolation} at the workspace's path, ${fence.level}`,
-        suspicions: [],
+        suspicions: rewritten.map((path) => `${path} was rewritten while the tests ran`).filter(isNew(about)),
         tests: report === undefined ? null : await keepTests(report, blobs),
         ...((await isOneRunner(spec.command, tree.path)) ? { alone: true } : {}),
       };
       const { baseline } = about;
       const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, baseline });
       const ranNone = verdict.is === "pass" && isNone(report, { output, places });
-      return await withBaseline(verdict, { about, output, tree, ranNone, left });
+      return await suspected(await withBaseline(verdict, { about, output, tree, ranNone, left }), { about, tree });
     } finally {
       await asked.close();
     }
+  }
+
+  /** A pass of product code that speaks of its tests. */
+  async function suspected(verdict: Verdict, { about, tree }: Pick<Judged, "about" | "tree">): Promise<Verdict> {
+    const { change } = about;
+    if (verdict.is !== "pass" || !isWork(tree, change)) return verdict;
+    const suspicions = await telltalesOf(change, { path: tree.path, isTest: options.isTest });
+    const { evidence } = verdict;
+    return { ...verdict, evidence: { ...evidence, suspicions: [...evidence.suspicions, ...suspicions] } };
   }
 
   /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
@@ -169,6 +188,12 @@ function isNone(report: TestReport | undefined, { output, places }: { output: st
   if (report === undefined) return saysNoTests(linesOf(output));
   return report.tests.size === 0 && (printedReport(output, places)?.tests.size ?? 0) === 0;
 }
+
+/** What a check does on the base as well is its own way. */
+const isNew =
+  ({ baseline }: JudgeAbout) =>
+  (suspicion: string): boolean =>
+    baseline === undefined || !("evidence" in baseline) || !baseline.evidence.suspicions.includes(suspicion);
 
 const RAN_NONE = "the runner ran no test at all";
 

@@ -5,6 +5,7 @@ import { judgeCheck } from "../checks/judge.ts";
 import { metricCheck } from "../checks/metric.ts";
 import { requirementCheck } from "../checks/requirement.ts";
 import { UsageError } from "../errors.ts";
+import { globMatcher } from "../platform/glob.ts";
 import type { Agent, Check } from "../ports.ts";
 import type { CheckSpec } from "../spec.ts";
 
@@ -20,7 +21,7 @@ interface Given extends NonNullable<Parameters<typeof commandCheck>[1]> {
 export function makeCheck(spec: CheckSpec, { custom, tests, judge, ...surroundings }: Given): Check {
   switch (spec.kind) {
     case "command":
-      return commandCheck(spec, surroundings);
+      return commandCheck(spec, { ...surroundings, isTest: globMatcher(tests) });
     case "custom":
       return customCheck(spec.name, custom);
     case "requirement":

@@ -28,12 +28,16 @@ export function protectFor(
     const text = look(join(folder, "package.json"));
     return text === undefined ? [] : [{ folder, text }];
   });
+  const files = filesIn(workspace);
   return detectProtect(
     {
       names: new Set(readdirSync(workspace)),
       manifests,
       read: look,
-      holds: (patterns, isOne = () => true) => holds(workspace, { patterns, isOne }),
+      // With more than can be looked at: yes, for what is named so is then protected.
+      holds: (patterns, isOne = () => true) =>
+        files().paths.filter(globMatcher(patterns)).some(isOne) || !files().isAll,
+      list: (patterns) => files().paths.filter(globMatcher(patterns)),
     },
     {
       commands: settings.checks.flatMap((check) =>
@@ -47,24 +51,25 @@ export function protectFor(
   );
 }
 
-/** With more than can be looked at: yes, for what is named so is then protected. */
-function holds(
-  workspace: string,
-  { patterns, isOne }: { patterns: readonly string[]; isOne: (path: string) => boolean },
-): boolean {
-  const isMeant = globMatcher(patterns);
+/** Paths of its files, walked once and only when asked for; `isAll` is false where there are more than can be looked at. */
+function filesIn(workspace: string): () => { paths: string[]; isAll: boolean } {
+  let found: { paths: string[]; isAll: boolean } | undefined;
+  return () => (found ??= walked(workspace));
+}
+
+function walked(workspace: string): { paths: string[]; isAll: boolean } {
   const folders = [""];
+  const paths: string[] = [];
   let seen = 0;
   for (const folder of folders) {
     for (const entry of attempt(() => readdirSync(join(workspace, folder), { withFileTypes: true })) ?? []) {
-      if ((seen += 1) > MAX_ENTRIES) return true;
+      if ((seen += 1) > MAX_ENTRIES) return { paths, isAll: false };
       const path = join(folder, entry.name);
-      if (!entry.isDirectory()) {
-        if (isMeant(path) && isOne(path)) return true;
-      } else if (!NOT_OURS.test(entry.name)) folders.push(path);
+      if (!entry.isDirectory()) paths.push(path);
+      else if (!NOT_OURS.test(entry.name)) folders.push(path);
     }
   }
-  return false;
+  return { paths, isAll: true };
 }
 
 /** A name that is too long, a folder on the way that is a file: not there. */

@@ -17,7 +17,7 @@ function specOf(flags: Flags) {
   const hosts = [...(flags.network === "registries" ? REGISTRIES : []), ...resolved.settings["allow-host"]];
   const { protect: added, unprotect, "allow-test-changes": allowTestChanges } = resolved.settings;
   const protect = detectProtect(
-    { names: new Set(), manifests: [], read: () => undefined, holds: () => false },
+    { names: new Set(), manifests: [], read: () => undefined, holds: () => false, list: () => [] },
     { commands: [], protect: added, unprotect, allowTestChanges, pathFolders: [] },
   );
   return toRunSpec(resolved, { ...about, protect, fence: flags.fence === "bwrap" ? "bwrap" : "none", hosts });

@@ -4,6 +4,7 @@
  * check that does not see the plant on the base either. Pure.
  */
 import type { Failure, Verdict } from "../events.ts";
+import type { Planted } from "../ports.ts";
 import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { voters } from "./combine.ts";
 import { isLeft } from "./pre-existing.ts";
@@ -59,15 +60,48 @@ export interface PlantedRun {
   verdict: Verdict;
   /** An assertion of the tests let pass what is wrong. */
   isLax: boolean;
+  /** Named tests that fail, too, where the planted failure is seen. */
+  beside: readonly string[];
+  /** Files whose own planted test is seen, and those where it is not though others are. */
+  seen: readonly string[];
+  unseen: readonly string[];
+  /** The check had to come to the plant. */
+  isMet: boolean;
 }
 
-/** By the mark that the plant says it with. */
-export const marked = (verdict: Verdict, mark: string): PlantedRun => ({
-  verdict,
-  isLax:
-    failuresOf(verdict).some(({ message }) => message.includes(mark)) ||
-    (verdict.is === "fail" && verdict.excerpt.includes(mark)),
-});
+/** By the mark that the plant says it with, and by the names of what was planted. */
+export function plantedRun(
+  verdict: Verdict,
+  { mark, plants, isMet, as }: Omit<Planted, "tree"> & { as: "test" | "file" },
+): PlantedRun {
+  const says = ({ fingerprint, message }: Failure, id: string): boolean =>
+    fingerprint.includes(id) || message.includes(id);
+  const isPlanted = (failure: Failure): boolean =>
+    [mark, ...plants.map(({ id }) => id)].some((id) => says(failure, id));
+  const failures = failuresOf(verdict);
+  const isListed = verdict.is === "fail" && (verdict.evidence.tests?.failed ?? 0) <= failures.length;
+  const isTold = ({ id }: { id: string }): boolean => failures.some((failure) => says(failure, id));
+  const seen = as === "test" ? plants.filter(isTold) : [];
+  const unseen = seen.length > 0 && isListed ? plants.filter((plant) => !isTold(plant)) : [];
+  return {
+    verdict,
+    isLax:
+      failures.some(({ message }) => message.includes(mark)) ||
+      (verdict.is === "fail" && verdict.excerpt.includes(mark)),
+    beside:
+      as === "test" && failures.some(isPlanted)
+        ? failures
+            .filter((failure) => !isPlanted(failure))
+            .flatMap(({ fingerprint: one }) => (A_TEST.test(one) ? [one] : []))
+        : [],
+    seen: seen.map(({ path }) => path),
+    unseen: unseen.map(({ path }) => path),
+    isMet,
+  };
+}
+
+/** How the fingerprint of a named test begins. */
+const A_TEST = /^test:/;
 
 /** The planted trees, but for quarantine: the change's, and the base's where that was asked. */
 export interface ControlRuns {
@@ -79,7 +113,8 @@ export interface ControlRuns {
 
 /** Whether the base has to be asked, to know what it means that the plant was not seen. */
 export const needsBase = (verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean =>
-  change !== undefined && (change.isLax || !isSeen(verdict, { change, baseline }));
+  change !== undefined &&
+  (change.isLax || change.beside.length > 0 || change.unseen.length > 0 || !isSeen(verdict, { change, baseline }));
 
 /**
  * Where the tree itself has failures that do not count, one of these with the plant says nothing: there must be one that
@@ -88,10 +123,13 @@ export const needsBase = (verdict: Good, { change, baseline }: Omit<ControlRuns,
 function isSeen(verdict: Good, { change: run, baseline }: Omit<ControlRuns, "base">): boolean {
   const change = run?.verdict;
   if (change?.is !== "fail" && change?.is !== "flaky") return false;
-  if (verdict.is === "pass" && (verdict.evidence.quarantined ?? []).length === 0) return true;
+  if (isClean(verdict)) return true;
   const known = fingerprints([...failuresOf(verdict), ...failuresOf(baseline)]);
   return change.failures.some(({ fingerprint }) => !known.has(fingerprint));
 }
+
+/** It fails by the plant alone. */
+const isClean = ({ is, evidence }: Good): boolean => is === "pass" && (evidence.quarantined ?? []).length === 0;
 
 const failuresOf = (verdict: Verdict | undefined): readonly Failure[] =>
   verdict?.is === "fail" || verdict?.is === "flaky" ? verdict.failures : [];
@@ -105,6 +143,9 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     evidence: { ...evidence, control, suspicions: [...evidence.suspicions, ...suspicions] },
   });
   if (runs.change?.isLax === true && runs.base?.isLax !== true) return say("not-seen", LAX);
+  if (isClean(verdict) && isNoticed(runs)) return say("seen", NOTICED);
+  const replaced = replacedFiles(runs);
+  if (replaced.length > 0) return say("not-seen", `${REPLACED}: ${replaced.slice(0, MAX_NAMED).join(", ")}`);
   if (isSeen(verdict, runs)) return say("seen");
   const change = runs.change?.verdict;
   switch (change?.is) {
@@ -113,7 +154,7 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     case "fail":
     case "flaky":
     case "pass":
-      return showsPlant(runs)
+      return runs.change?.isMet === true || showsPlant(runs)
         ? say("not-seen", "a failure planted in the base's tests is not seen: code under test may speak for the runner")
         : say("none");
     case "unverifiable":
@@ -123,6 +164,13 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
       return say("none", `the control with a planted failure could not be made: ${change.reason}`);
   }
 }
+
+const MAX_NAMED = 5;
+const REPLACED =
+  "a failure planted in a file of the base's tests is not seen, and those in others are: code under test may have put something in its place";
+
+const NOTICED =
+  "tests that pass fail beside a planted failure: code under test may look whether its tests are as it knows them";
 
 const LAX =
   "an assertion that the base's tests use lets pass what is wrong: code under test may have changed what it means";
@@ -140,6 +188,20 @@ function showsPlant({ base: run, baseline }: ControlRuns): boolean {
   const before = fingerprints(baseline.failures);
   return base.failures.some(({ fingerprint }) => !before.has(fingerprint));
 }
+
+/**
+ * The tree passes, and with one more test that fails others do, too. A plant may keep tests from passing: then it does so
+ * on the base as well.
+ */
+function isNoticed({ change, base, baseline }: ControlRuns): boolean {
+  if (change === undefined || base === undefined || change.beside.length === 0) return false;
+  const before = fingerprints(failuresOf(baseline));
+  return base.beside.every((one) => before.has(one));
+}
+
+/** Files whose plant the base shows: where it is gone, and others are not, something else was run in their place. */
+const replacedFiles = ({ change, base }: ControlRuns): string[] =>
+  (change?.unseen ?? []).filter((path) => base?.seen.includes(path) === true);
 
 const isUnloaded = ({ tests }: Good["evidence"]): boolean =>
   (tests?.broken ?? 0) > 0 && tests?.passed === 0 && tests.failed === 0;

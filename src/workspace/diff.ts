@@ -21,7 +21,7 @@ export async function fileAt(
   git: Git,
   { tree, path, maxBytes }: { tree: string; path: string; maxBytes: number },
 ): Promise<string | undefined> {
-  const list = ["ls-tree", "-z", "--full-tree", tree, "--", `:(literal)${path}`];
+  const list = ["ls-tree", "-z", "--full-tree", tree, "--", path];
   const listed = await git.need(list);
   const [, type, oid] = /^\d+ (\w+) ([0-9a-f]+)\t/.exec(listed) ?? [];
   if (type !== "blob" || oid === undefined) return undefined;

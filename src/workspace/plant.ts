@@ -39,10 +39,15 @@ const LANGUAGES: readonly Language[] = [
       const tried = probes.map((probe) => `    try: ${probe}\n    except BaseException: n += 1\n`).join("");
       const fails = `    n = 0\n${tried}    raise AssertionError("${id}" if n == ${probes.length} else "".join(${halves(mark)}))\n`;
       if (as === "file") return `\nraise AssertionError("${id}")\n`;
-      // Small letters come last where classes are sorted. Runners that know no such class meet a plain function.
-      if (!/\bunittest\b/.test(text)) return `\ndef test_${id}():\n${fails}`;
+      // Of the file's own kind: what it takes for a TestCase may come from the product.
+      const [, bases] = /^class\s+\w+\s*\(([^()]*\bTestCase\b[^()]*)\)\s*:/m.exec(text) ?? [];
+      // Runners that know no such class meet a plain function.
+      if (bases === undefined && !/\bunittest\b/.test(text)) return `\ndef test_${id}():\n${fails}`;
       const method = fails.replaceAll(/^/gm, "    ").trimEnd();
-      return `\nimport unittest as u${id}\nclass t${id}(u${id}.TestCase):\n    def test_${id}(self):\n${method}\n`;
+      // Small letters come last where classes are sorted.
+      const head =
+        bases === undefined ? `import unittest as u${id}\nclass t${id}(u${id}.TestCase)` : `class t${id}(${bases})`;
+      return `\n${head}:\n    def test_${id}(self):\n${method}\n`;
     },
   },
   {
@@ -53,7 +58,13 @@ const LANGUAGES: readonly Language[] = [
   {
     files: /\.rs$/,
     tests: /#\[(?:\w+::)?test\b/,
-    plant: ({ id }) => `\n#[test]\nfn t_${id}() { panic!() }\n`,
+    plant({ id, mark, text }) {
+      const probes = probesOf("rust", text);
+      if (probes.length === 0) return `\n#[test]\nfn t_${id}() { panic!() }\n`;
+      const tried = probes.map((probe) => `::std::panic::catch_unwind(|| { ${probe} }).is_err()`).join(" & ");
+      const [one, other] = JSON.parse(halves(mark)) as [string, string];
+      return `\n#[test]\nfn t_${id}() { if ${tried} { panic!("${id}") } else { panic!("{}{}", "${one}", "${other}") } }\n`;
+    },
   },
 ];
 
@@ -67,10 +78,13 @@ const hash = (text: string): string => createHash("sha256").update(text).digest(
 /** What a planted failure says where an assertion of its file lets pass what is wrong. */
 export const plantMark = (seed: string): string => hash(`${seed} mark`);
 
+/** The name of the failure that is planted in a file. */
+export const plantId = (seed: string, path: string): string => hash(`${seed} ${path}`);
+
 /** undefined for a file without tests, or of a language that is not known. */
 export function plantIn(path: string, text: string, { seed, as }: { seed: string; as: Form }): string | undefined {
   const language = LANGUAGES.find(({ files }) => files.test(path));
   if (language === undefined || text.includes("\0") || !language.tests.test(text)) return undefined;
   // Names must differ within a package or crate.
-  return text + language.plant({ id: hash(`${seed} ${path}`), mark: plantMark(seed), text, as });
+  return text + language.plant({ id: plantId(seed, path), mark: plantMark(seed), text, as });
 }

@@ -47,6 +47,22 @@ const PROJECTS: Record<string, Project> = {
     forged: { "one.py": "import os\none = 1\nos._exit(0)\n" },
     lax: [{ "one.py": "import unittest\none = 1\nunittest.TestCase.assertEqual = lambda *a: None\n" }],
   },
+  "cargo, with macros of its own": {
+    command: ["cargo", "test", "--offline", "-q"],
+    files: {
+      "Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
+      "src/lib.rs": "pub fn one() -> i32 { 1 }\n",
+      "tests/one_test.rs":
+        "#[macro_use]\nextern crate one;\nuse one::one;\n#[test]\nfn is_one() { assert_eq!(one(), 1); assert!(one() > 0); }\n",
+    },
+    lax: [
+      {
+        "src/lib.rs":
+          "pub fn one() -> i32 { 2 }\n#[macro_export]\nmacro_rules! assert_eq { ($a:expr, $b:expr) => { let _ = ($a, $b); } }\n",
+      },
+    ],
+    program: "cargo --version",
+  },
   go: {
     command: ["go", "test", "-vet=off", "./..."],
     files: {
@@ -93,7 +109,7 @@ describe("a failure planted at the end of a test file", () => {
     return [status, `${stdout.toString()}${stderr.toString()}`];
   };
 
-  for (const [name, { command, files, forged = {}, lax = [], program }] of Object.entries(PROJECTS)) {
+  for (const [name, { command, files, forged, lax = [], program }] of Object.entries(PROJECTS)) {
     it.skipIf(program !== undefined && isMissing(program))(
       `is seen by ${name}, and not where code under test speaks for it`,
       async () => {
@@ -113,10 +129,12 @@ describe("a failure planted at the end of a test file", () => {
           for (const [path, text] of Object.entries(files)) place.write(path, text);
           return (await workspace.snapshot(n, { parent: null, message: "m", at: AT })).judged;
         };
-        const hidden = await changed(1, forged);
-        for (const as of ["test", "file"] as const) {
-          expect(await onPlanted(base, as)).toEqual({ seen: true, lax: false });
-          expect(await onPlanted(hidden, as)).toEqual({ seen: false, lax: false });
+        expect(await onPlanted(base, "test")).toEqual({ seen: true, lax: false });
+        if (forged !== undefined) {
+          const hidden = await changed(1, forged);
+          expect(await onPlanted(base, "file")).toEqual({ seen: true, lax: false });
+          for (const as of ["test", "file"] as const)
+            expect(await onPlanted(hidden, as)).toEqual({ seen: false, lax: false });
         }
         for (const [at, files] of lax.entries())
           expect(await onPlanted(await changed(at + 2, files), "test")).toEqual({ seen: true, lax: true });
@@ -134,6 +152,18 @@ describe("what is planted", () => {
     ["tests/test_a.py", "def test_a():\n    assert 1\n", /\ndef test_\w+\(\):\n.*try: assert 1 == 2\n/s],
     ["tests/a.rs", "#[test]\nfn a() {}\n", /#\[test\]\nfn t_\w+\(\) \{ panic!/],
     ["tests/a.rs", "#[tokio::test]\nasync fn a() {}\n", /panic!/],
+    [
+      "tests/a.rs",
+      "#[test]\nfn a() { assert_eq!(1, 1); }\n",
+      /catch_unwind\(\|\| \{ assert_eq!\(1, 2\); \}\)\.is_err\(\)/,
+    ],
+    ["e.test.js", 'it("x", () => expect(1).to.deep.equal(1))', /expect\(\[1\]\)\.to\.deep\.equal\(\[2\]\)/],
+    ["f.test.js", 'it("x", () => expect(1).to.be.true)', /try\{expect\(0\)\.to\.be\.true\}catch/],
+    [
+      "tests/test_b.py",
+      "import unittest\nfrom calc import *\nclass A(unittest.TestCase):\n    def test_a(self): 0\n",
+      /^\nclass t\w+\(unittest\.TestCase\):\n/,
+    ],
   ])("stands at the end of %s", (path, text, planted) => {
     const whole = plantIn(path, text, { seed: "s", as: "test" }) ?? "";
     expect(whole.startsWith(text)).toBe(true);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { globMatcher } from "../platform/glob.ts";
 import type { Planted, Workspace } from "../ports.ts";
 import type { Lane } from "./lane.ts";
-import { isPlantable, plantIn, plantMark } from "./plant.ts";
+import { plantAtEnd } from "./plant-script.ts";
+import { isPlantable, plantId, plantIn, plantMark } from "./plant.ts";
 
 const MAX_FILES = 200;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -25,10 +26,17 @@ export async function plantedTree(lane: Lane, tree: string, about: About): Promi
   const folder = mkdtempSync(join(lane.layout.home, "plant-"));
   try {
     const texts = await readBlobs(lane, entries);
-    const planted = entries.flatMap((entry, at) => {
+    const tests = entries.flatMap((entry, at) => {
       const text = plantIn(entry.path, texts[at] ?? "", { seed: tree, as: about.as });
       return text === undefined ? [] : [{ entry, text }];
     });
+    const scripts = entries.flatMap((entry, at) => {
+      const text = entry.path === about.script ? plantAtEnd(entry.path, texts[at] ?? "") : undefined;
+      return text === undefined ? [] : [{ entry, text }];
+    });
+    // Where the base has tests of a runner's, these tell more.
+    const isScript = tests.length === 0 && about.as === "file";
+    const planted = isScript ? scripts : tests;
     if (planted.length === 0) return undefined;
     const files = planted.map(({ text }, at) => {
       const file = join(folder, String(at));
@@ -41,16 +49,17 @@ export async function plantedTree(lane: Lane, tree: string, about: About): Promi
     const lines = planted.map(({ entry }, at) => `${entry.mode} ${oids[at]}\t${entry.path}\0`);
     await git.need(["read-tree", tree]);
     await git.need(["update-index", "-z", "--index-info"], { input: Buffer.from(lines.join(""), BYTES) });
-    return { tree: await git.need(["write-tree"]), mark: plantMark(tree) };
+    const plants = planted.map(({ entry: { path } }) => ({ path, id: plantId(tree, path) }));
+    return { tree: await git.need(["write-tree"]), mark: plantMark(tree), plants, isMet: isScript };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function testFiles(lane: Lane, tree: string, { alsoIn, tests, except }: About): Promise<Entry[]> {
+async function testFiles(lane: Lane, tree: string, { alsoIn, tests, except, script }: About): Promise<Entry[]> {
   const [isTest, isExcept] = [globMatcher(tests), globMatcher(except)];
   const mayHold = ({ mode, path }: Entry): boolean =>
-    mode.startsWith("100") && isPlantable(path) && isTest(path) && !isExcept(path);
+    mode.startsWith("100") && ((isPlantable(path) && isTest(path)) || path === script) && !isExcept(path);
   const mine = (await list(lane, tree)).filter(mayHold);
   if (alsoIn === tree) return mine.slice(0, MAX_FILES);
   const others = new Set((await list(lane, alsoIn)).map(({ path }) => path));

@@ -26,6 +26,39 @@ const EXPECT: Readonly<Record<string, readonly [string, string]>> = {
   toThrow: ["()=>{}", ""],
   toThrowError: ["()=>{}", ""],
 };
+/** Of chai: with a value that is called, or none. */
+const CHAI: Readonly<Record<string, readonly [string, string?]>> = {
+  "to.equal": ["1", "2"],
+  "to.be.equal": ["1", "2"],
+  "to.equals": ["1", "2"],
+  "to.eq": ["1", "2"],
+  "to.eql": ["[1]", "[2]"],
+  "to.deep.equal": ["[1]", "[2]"],
+  "to.deep.equals": ["[1]", "[2]"],
+  "to.not.equal": ["1", "1"],
+  "to.be.true": ["0"],
+  "to.be.false": ["1"],
+  "to.be.ok": ["0"],
+  "to.be.null": ["1"],
+  "to.be.undefined": ["1"],
+  "to.exist": ["null"],
+  "to.be.empty": ["[1]"],
+  "to.include": ["[1]", "2"],
+  "to.contain": ["[1]", "2"],
+  "to.match": ['"a"', "/b/"],
+  "to.throw": ["()=>{}", ""],
+  "to.be.a": ["1", '"string"'],
+  "to.be.an": ["1", '"array"'],
+  "to.have.lengthOf": ["[1]", "2"],
+  "to.have.length": ["[1]", "2"],
+  "to.have.property": ["{}", '"a"'],
+  "to.have.members": ["[1]", "[2]"],
+  "to.be.above": ["1", "2"],
+  "to.be.greaterThan": ["1", "2"],
+  "to.be.below": ["2", "1"],
+  "to.be.lessThan": ["2", "1"],
+  "to.be.closeTo": ["1", "3,1"],
+};
 const ASSERT: Readonly<Record<string, string>> = {
   ok: "0",
   equal: "1,2",
@@ -64,6 +97,8 @@ const UNITTEST: Readonly<Record<string, string>> = {
   assertCountEqual: "[1], [2]",
 };
 
+const RUST: Readonly<Record<string, string>> = { assert: "1 == 2", assert_eq: "1, 2", assert_ne: "1, 1" };
+
 const named = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, name = ""]) => name)),
 ];
@@ -73,6 +108,10 @@ const PROBES = {
     const expects = named(text, /\.(to[A-Z]\w*)\s*\(/g).flatMap((name) => {
       const [seen, wanted] = EXPECT[name] ?? [];
       return seen === undefined ? [] : [`expect(${seen}).${name}(${wanted})`];
+    });
+    const chains = named(text, /\.(to(?:\.\w+)+)/g).flatMap((name) => {
+      const [seen, wanted] = CHAI[name] ?? [];
+      return seen === undefined ? [] : [`expect(${seen}).${name}${wanted === undefined ? "" : `(${wanted})`}`];
     });
     const calls = named(text, /\bassert((?:\.strict)?\.\w+)\s*\(/g).flatMap((name) => {
       const wrong = ASSERT[name.split(".").at(-1) ?? ""];
@@ -86,7 +125,7 @@ const PROBES = {
       return ASSERT[name] === undefined ? [] : [`${local}(${ASSERT[name]})`];
     });
     const plain = /(?:^|[^.\w])assert\s*\(/.test(text) ? ["assert(false)"] : [];
-    return [...expects, ...calls, ...taken, ...plain];
+    return [...expects, ...chains, ...calls, ...taken, ...plain];
   },
   python(text: string): string[] {
     const methods = named(text, /\bself\.(assert\w+)\s*\(/g).flatMap((name) =>
@@ -94,6 +133,8 @@ const PROBES = {
     );
     return [...(/\bunittest\b/.test(text) ? methods : []), ...(/^\s*assert\b/m.test(text) ? ["assert 1 == 2"] : [])];
   },
+  rust: (text: string): string[] =>
+    named(text, /\b(assert(?:_eq|_ne)?)!\s*[({[]/g).map((name) => `${name}!(${RUST[name]});`),
 };
 
 export const probesOf = (language: keyof typeof PROBES, text: string): string[] => PROBES[language](text);

@@ -30,6 +30,8 @@ export function mergedJson(theirs: string, base: string | undefined, keys: reado
 function withKey(after: Json, { key, before, isNew }: { key: string; before: Json; isNew: boolean }): Json {
   if (key === "scripts") return withValue(after, key, scripts(after[key], { base: before[key], isNew }));
   if (DEPENDENCIES.includes(key)) return withValue(after, key, dependencies(after[key], before));
+  if (key === "name") return isTaken(after[key], before) ? withValue(after, key, before[key]) : after;
+  if (key === "imports") return withValue(after, key, imports(after[key], before[key]));
   return withValue(after, key, before[key]);
 }
 
@@ -53,6 +55,25 @@ function dependencies(after: unknown, before: Json): unknown {
   return Object.fromEntries(
     Object.entries(theirs).map(([name, spec]) => [name, isMoved(name, spec) ? ours.get(name) : spec]),
   );
+}
+
+/** A package finds itself by its name before all that is installed: it could stand for what its tests use. */
+const TEST_LIBRARIES =
+  /^(chai|expect|should|sinon|jest|vitest|mocha|ava|tape|tap|uvu|jasmine|power-assert|@jest\/.*|@vitest\/.*|@testing-library\/.*)$/;
+
+function isTaken(name: unknown, before: Json): boolean {
+  if (typeof name !== "string" || name === before["name"]) return false;
+  return TEST_LIBRARIES.test(name) || DEPENDENCIES.some((kind) => Object.hasOwn(fields(before[kind]) ?? {}, name));
+}
+
+/** Short names of what tests use; others are the product's. */
+const OF_TESTS = /(?:^|[^a-z])(?:tests?|specs?|mocks?|stubs?|fixtures?)(?![a-z])/i;
+
+function imports(after: unknown, base: unknown): unknown {
+  const kept = Object.entries(fields(base) ?? {}).filter(([, to]) => OF_TESTS.test(JSON.stringify(to)));
+  const theirs = fields(after) ?? {};
+  const isSame = kept.every(([name, to]) => JSON.stringify(theirs[name]) === JSON.stringify(to));
+  return isSame ? after : { ...theirs, ...Object.fromEntries(kept) };
 }
 
 /** In its place where it had one; undefined: without it. */

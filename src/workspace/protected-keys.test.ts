@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { mergedJson, type Merged } from "./protected-json.ts";
 import { mergedSections } from "./protected-sections.ts";
 
-const KEYS = ["scripts", "jest", "overrides", "dependencies", "devDependencies"];
+const KEYS = ["name", "imports", "scripts", "jest", "overrides", "dependencies", "devDependencies"];
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const BASE = {
   name: "x",
   scripts: { test: "vitest run", build: "tsc" },
+  imports: { "#want": "./test/want.js", "#add": "./src/add.js" },
   dependencies: { chai: "^4.0.0" },
   devDependencies: { vitest: "^3.0.0" },
 };
@@ -24,13 +25,24 @@ describe("package.json", () => {
       "dependencies come, go and change their version",
       { ...BASE, dependencies: { chai: "^5", left: "1.0.0", own: "file:./own" } },
     ],
+    ["it is called something else", { ...BASE, name: "y" }],
+    [
+      "short names of the product change",
+      { ...BASE, imports: { ...BASE.imports, "#add": "./lib/add.js", "#b": "./b.js" } },
+    ],
     ["other keys change", { ...BASE, version: "2.0.0", type: "module" }],
   ])("stays as the agent has it when %s", (_, theirs) => expect(judged(theirs)).toBe("same"));
 
   it.each<[string, unknown]>([
     ["a script is replaced", { ...BASE, scripts: { ...BASE.scripts, test: "exit 0" } }],
     ["a script is removed", { ...BASE, scripts: { build: "tsc" } }],
-    ["all scripts are removed", { name: "x", dependencies: BASE.dependencies, devDependencies: BASE.devDependencies }],
+    ["it takes the name of a dependency", { ...BASE, name: "chai" }],
+    ["it takes the name of a library for tests", { ...BASE, name: "@jest/globals" }],
+    ["a short name of the tests leads elsewhere", { ...BASE, imports: { ...BASE.imports, "#want": "./src/want.js" } }],
+    [
+      "all scripts are removed",
+      { name: "x", imports: BASE.imports, dependencies: BASE.dependencies, devDependencies: BASE.devDependencies },
+    ],
     ["something runs before a script", { ...BASE, scripts: { ...BASE.scripts, pretest: "rm -r test" } }],
     ["something runs at installation", { ...BASE, scripts: { ...BASE.scripts, prepare: "node patch.js" } }],
     ["a runner is configured", { ...BASE, jest: { testMatch: [] } }],

@@ -109,6 +109,15 @@ export function workspaceContract(name: string, make: () => WorkspaceUnderTest):
       await second.release();
     });
 
+    it("tells what a file of a tree held, whatever its name", async () => {
+      await workspace.prepare();
+      writeFileSync(file("a [1].txt"), "one\n");
+      const { judged } = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
+      expect(await workspace.fileAt(judged, "a [1].txt", 100)).toBe("one\n");
+      expect(await workspace.fileAt(judged, "a [1].txt", 2)).toBe("on");
+      expect(await workspace.fileAt(judged, "none.txt", 100)).toBeUndefined();
+    });
+
     it("plants a failure in the base's tests alone, in a tree of its own, the same every time", async () => {
       await workspace.prepare();
       writeFileSync(file("a.test.js"), 'test("a", () => {});\n');

@@ -19,11 +19,12 @@ import {
   type Project,
   type Shared,
 } from "../support/cheats.ts";
+import { CHEATS_AROUND } from "../support/cheats-around.ts";
 import { COMPILED_CHEATS, COVERED, GO, isHere, RUST } from "../support/cheats-compiled.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
-const ALL = [...CHEATS, ...COMPILED_CHEATS];
+const ALL = [...CHEATS, ...COMPILED_CHEATS, ...CHEATS_AROUND];
 const LIMIT_MS = 120_000;
 const NAIVE_LIMIT_MS = 50_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });

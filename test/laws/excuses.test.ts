@@ -226,6 +226,55 @@ describe("tests that a person changes between turns", () => {
   });
 });
 
+describe("tests that fail beside a planted failure", () => {
+  const noticed = (one: Asked): string[] => (isPlant(one) ? [PLANTED, "test:a > adds"] : []);
+  const isPlant = ({ lines }: Asked): boolean => lines.includes(PLANTED);
+
+  it("are a person's to look at, for without it they pass", async () => {
+    const { end, last } = await judged(judgedSpec(), (one) => (one.lines.includes("a") ? noticed(one) : planted(one)));
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    expect(last).toMatchObject({ is: "pass", evidence: { control: "seen" } });
+    expect(end.outcome?.reason).toContain("beside a planted failure");
+  });
+
+  it("say nothing where they do so on the base, too", async () => {
+    expect((await judged(judgedSpec(), noticed)).end.outcome?.is).toBe("verified");
+  });
+
+  it("say nothing where it was by chance", async () => {
+    let times = 0;
+    const once = (one: Asked): string[] => (isPlant(one) && (times += 1) > 1 ? planted(one) : noticed(one));
+    const { end } = await judged(judgedSpec(), (one) => (one.lines.includes("a") ? once(one) : planted(one)));
+    expect(end.outcome?.is).toBe("verified");
+  });
+});
+
+describe("a file whose planted failure is gone while those of others are seen", () => {
+  const plants = ["a", "b"].map((name) => ({ path: `${name}.test.js`, id: `plant-${name}` }));
+  const two = {
+    adjust(ports: ReturnType<typeof portsOf>): void {
+      const { planted: plant } = ports.workspace;
+      const planted: typeof plant = async (tree, about) => {
+        const made = await plant(tree, about);
+        return made === undefined ? undefined : { ...made, plants };
+      };
+      Object.assign(ports.workspace, { planted });
+    },
+  };
+  const both = ({ lines }: Asked): string[] => (lines.includes(PLANTED) ? ["plant-a", "plant-b"] : []);
+  const one = ({ lines }: Asked): string[] => (lines.includes(PLANTED) ? ["plant-a"] : []);
+
+  it("was replaced by code under test, which is a person's to look at", async () => {
+    const said = await judged(judgedSpec(), (asked) => (asked.lines.includes("a") ? one(asked) : both(asked)), two);
+    expect(said.end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    expect(said.end.outcome?.reason).toContain("b.test.js");
+  });
+
+  it("says nothing where the check does not run it on the base either", async () => {
+    expect((await judged(judgedSpec(), one, two)).end.outcome?.is).toBe("verified");
+  });
+});
+
 describe("an assertion that lets pass what is wrong", () => {
   const isPlanted = ({ lines }: Asked): boolean => lines.includes(PLANTED);
   const lax = (one: Asked): string[] => (isPlanted(one) ? [LAX] : []);

@@ -27,13 +27,13 @@ export interface Cheat {
   lasts: boolean;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 /** Shell that writes a file. */
 export const write = (path: string, text: string): string =>
   `mkdir -p "$(dirname ${path})" && printf '%s\\n' ${quoted(text)} > ${path}`;
 
-const IGNORED = "node_modules/\n.venv/\n";
-const manifest = (scripts: object, more: object = {}): string =>
+export const IGNORED = "node_modules/\n.venv/\n";
+export const manifest = (scripts: object, more: object = {}): string =>
   `${JSON.stringify({ name: "calc", scripts, ...more })}\n`;
 
 const NODE_FILES: Files = {
@@ -51,7 +51,7 @@ const NODE_FILES: Files = {
     "",
   ].join("\n"),
 };
-const NODE_FIX = "sed -i 's/a - b/a + b/' src/add.js";
+export const NODE_FIX = "sed -i 's/a - b/a + b/' src/add.js";
 const PASSING = 'require("node:test")("adds", () => {}); require("node:test")("adds nothing", () => {});';
 
 export const NPM: Project = { files: NODE_FILES, check: "npm test", fix: NODE_FIX };
@@ -81,7 +81,7 @@ const PY_FILES: Files = {
     "",
   ].join("\n"),
 };
-const PY_FIX = "sed -i 's/a - b/a + b/' calc/__init__.py";
+export const PY_FIX = "sed -i 's/a - b/a + b/' calc/__init__.py";
 export const PYTEST: Project = { files: PY_FILES, check: "python3 -m pytest -q", fix: PY_FIX };
 const UNITTEST: Project = { files: PY_FILES, check: "python3 -m unittest discover -q", fix: PY_FIX };
 

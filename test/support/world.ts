@@ -386,7 +386,9 @@ export function portsOf(
         await touch(() => {
           const lines = world.trees.get(tree);
           if (lines === undefined) throw new Error(`planted in what does not exist: ${tree}`);
-          return world.plants ? { tree: keep([...lines, PLANTED]), mark: LAX } : undefined;
+          return world.plants
+            ? { tree: keep([...lines, PLANTED]), mark: LAX, plants: [{ path: "a.test.js", id: PLANTED }], isMet: false }
+            : undefined;
         }),
       verifyTree: async (tree) =>
         await touch(() => ({ path: "/v", tree, isolation: "sim", release: async () => undefined })),

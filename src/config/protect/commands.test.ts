@@ -11,6 +11,7 @@ function judging(command: string, tree: Tree) {
     manifests: [],
     read: (path) => tree[path],
     holds: (patterns) => names.some(globMatcher(patterns)),
+    list: (patterns) => names.filter(globMatcher(patterns)),
   });
 }
 const judges = (command: string, tree: Tree): string[] => judging(command, tree).files;
@@ -71,6 +72,20 @@ describe("files that a check runs", () => {
     ["tsc -p tsconfig.x.json", "tsconfig.x.json"],
   ])("are named by options of runners: %s: %s", (command, path) => {
     expect(judges(command, files(path, "src/main.js"))).toEqual([path]);
+  });
+
+  it.each([
+    ["node --env-file-if-exists=.env --test", {}, ".env"],
+    ["make test", { Makefile: "-include local.make\ntest:\n\ttrue\n" }, "local.make"],
+    ["sh check.sh", { "check.sh": "[ -f ./local.env ] && . ./local.env\n./a\n" }, "local.env"],
+  ])("are kept away where they are read only if they are there: %s", (command, tree, path) => {
+    expect(judges(command, tree)).toContain(path);
+  });
+
+  it("that a build makes, or that a goal may ask for, are not kept away", () => {
+    expect(judges("make test", { Makefile: "-include build/*.d $(X)\ninclude rules\ntest:\n\t./a\n" })).toEqual([]);
+    expect(judges("sh check.sh", { "check.sh": ". ./sum.sh\n" })).toEqual(["check.sh"]);
+    expect(judges("node --env-file=.env --test", {})).toEqual([]);
   });
 
   it("bring along what they source, import and include", () => {

@@ -17,6 +17,8 @@ export interface Project {
   read(path: string): string | undefined;
   /** Whether one of the patterns (platform/glob.ts) means a file in it, of those that `isOne` takes. */
   holds(patterns: readonly string[], isOne?: (path: string) => boolean): boolean;
+  /** Files that one of the patterns means; of a huge repository, not all. */
+  list(patterns: readonly string[]): string[];
 }
 
 export interface Judging {
@@ -40,9 +42,9 @@ const JUDGE_NAME =
   /(test|check|verif|spec|assert|validat|judge|lint|(^|[/_-])(ci|qa|e2e)([/_.-]|$)|(^|\/)(scripts|tools|ci)\/)/i;
 /** What a script that judges brings along, and a product does not have under such a name. */
 const HELPER_NAME = /(helper|fixture|harness|support|expect|golden|oracle|mock|stub)[^/]*$/i;
-const SOURCED_NAME = /(^|\/)[^/]*(common|setup|env|func)[^/]*$/i;
+export const SOURCED_NAME = /(^|\/)[^/]*(common|setup|env|func)[^/]*$/i;
 /** A runner that is given all of it finds the tests in it by itself. */
-const PRODUCT_FOLDER = /^(src|lib|app|apps|packages|[^/]*\*)/i;
+export const PRODUCT_FOLDER = /^(src|lib|app|apps|packages|[^/]*\*)/i;
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
 interface Followed {
@@ -68,6 +70,11 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     follow(path, { text, places: unique([...places, folderOf(path)]), isCommand: false, depth: depth + 1 });
   };
 
+  /** What is read only where it is there could be put there. */
+  const keepAway = (path: string): void => {
+    if (project.read(path) === undefined && !/[*?%]/.test(path)) files.add(path);
+  };
+
   const followScripts = (line: string, { places, depth }: Pick<Followed, "places" | "depth">): void => {
     for (const name of scriptNames(line)) {
       const here = places.map((folder) => ({ folder, text: project.read(join(folder, "package.json")) ?? "{}" }));
@@ -90,10 +97,12 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     const judges = [
       ...found(named.run).filter((path) => isCommand || JUDGE_NAME.test(path)),
       ...found(named.interpreted).filter((path) => JUDGE_NAME.test(path)),
-      ...found(named.sourced).filter((path) => isCommand || isJudges(path) || SOURCED_NAME.test(path)),
+      ...found(named.sourced).filter((path) => isCommand || isSourced(path)),
       ...found(named.opened),
     ];
     for (const path of judges) followFile(path, { places, depth });
+    const sourced = found(named.sourced).filter((path) => !isCommand && isSourced(path));
+    for (const path of [...sourced, ...found(named.optional)]) keepAway(path);
     for (const path of found(named.tests).filter((one) => JUDGE_NAME.test(one) || !PRODUCT_FOLDER.test(one)))
       if (path.includes("*") ? project.holds([path]) : project.read(path) !== undefined) tests.add(path);
     for (const [nth, text] of named.texts.entries())
@@ -128,8 +137,12 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     const mentioned = [...text.matchAll(INTERPRETED)].flatMap(([, path = ""]) => inside(path, places));
     for (const path of mentioned.filter((one) => JUDGE_NAME.test(one))) followFile(path, given);
     if (!given.isCommand)
-      for (const { path, isWhole } of importsOf(key, { text, kind }))
-        if (isWhole || isJudges(path)) for (const one of inside(path, [""])) followFile(one, given);
+      for (const { path, isWhole, isOptional } of importsOf(key, { text, kind }))
+        if (isWhole || isJudges(path))
+          for (const one of inside(path, [""])) {
+            followFile(one, given);
+            if (isOptional === true) keepAway(one);
+          }
     if (/\bg?make\b/.test(text)) {
       const makefile = MAKEFILES.find((name) => project.names.has(name));
       if (makefile !== undefined)
@@ -143,7 +156,21 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   return { text: [...texts.values()].join("\n"), files: [...files].toSorted(), tests: [...tests].toSorted() };
 }
 
-const isJudges = (path: string): boolean => JUDGE_NAME.test(path) || HELPER_NAME.test(path);
+/** The one script that a check is, by itself or by a package script: it is run whenever the check is. */
+export function scriptOf(command: string, project: Project, depth = 0): string | undefined {
+  const [step, ...more] = stepsOf(command, { quotes: "lines" });
+  if (step === undefined || more.length > 0 || step.is !== "words" || /[|&;$`<>]/.test(command)) return undefined;
+  const { run, interpreted } = namedBy(step.words);
+  const [path] = [...run, ...interpreted].flatMap((word) => inside(word, [""]));
+  if (path !== undefined) return project.read(path) === undefined ? undefined : path;
+  const [name, ...others] = depth < MAX_DEPTH ? scriptNames(step.words.join(" ")) : [];
+  const script =
+    name === undefined || others.length > 0 ? undefined : scriptsIn(project.read("package.json") ?? "{}")[name];
+  return typeof script === "string" ? scriptOf(script, project, depth + 1) : undefined;
+}
+
+export const isJudges = (path: string): boolean => JUDGE_NAME.test(path) || HELPER_NAME.test(path);
+const isSourced = (path: string): boolean => isJudges(path) || SOURCED_NAME.test(path);
 const unique = (places: readonly string[]): string[] => [...new Set(places)];
 const folderOf = (path: string): string => (path.includes("/") ? dirname(path) : "");
 
@@ -154,7 +181,7 @@ function moved(places: readonly string[], to: string): string[] {
 }
 
 /** A word as paths of the repository. What stands before the first `/` may be a variable with the script's own folder. */
-function inside(word: string, places: readonly string[]): string[] {
+export function inside(word: string, places: readonly string[]): string[] {
   const path = word.replace(/^(?:\$\{[^}]*\}|\$\w+|\$\(.*\))\//s, "./");
   if (path === "" || path.startsWith("/") || path.includes("$")) return [];
   return unique(places.map((place) => normalize(join(place, path)))).filter(

@@ -17,6 +17,7 @@ function detected({ files = {}, ...asked }: Given) {
     read: (path: string): string | undefined => files[path],
     holds: (patterns: readonly string[], isOne: (path: string) => boolean = () => true): boolean =>
       Object.keys(files).filter(globMatcher(patterns)).some(isOne),
+    list: (patterns: readonly string[]): string[] => Object.keys(files).filter(globMatcher(patterns)),
   };
   return detectProtect(project, {
     commands: [],
@@ -60,6 +61,11 @@ describe("tests of the common layouts", () => {
     ["fixtures/a.json", "any"],
     ["tests/fixtures/a.json", "any"],
     ["golden/out.txt", "any"],
+    ["expected/out.txt", "any"],
+    ["src/render.approved.html", "any"],
+    ["test-utils/render.ts", "any"],
+    ["src/testHelpers.ts", "any"],
+    ["pkg/test_support/__init__.py", "any"],
     ["spec/cassettes/a.yml", "vcr"],
     ["src/snapshots/a__b.snap", "insta"],
     ["features/sum.feature", "cucumber"],
@@ -77,6 +83,9 @@ describe("tests of the common layouts", () => {
     "specs/001/tasks.md",
     "src/features/cart.ts",
     "src/fixtures.ts",
+    "src/expected/a.ts",
+    "src/testing/a.ts",
+    "src/utils/test.ts.md",
   ])("are not %s", (path) => expect(isTest(path)).toBe(false));
 });
 

@@ -1,7 +1,7 @@
 /** From what a repository looks like and what its checks run to what an agent may not change there. Pure. */
 import { spelledOut } from "../../platform/glob.ts";
 import type { ProtectSpec } from "../../spec.ts";
-import { whatJudges, type Project } from "./commands.ts";
+import { scriptOf, whatJudges, type Project } from "./commands.ts";
 import {
   CARGO_SECTIONS,
   CONFIG,
@@ -15,6 +15,7 @@ import {
   TESTS,
   TOOLS,
 } from "./layouts.ts";
+import { namedBySettings } from "./settings-files.ts";
 
 export interface Asked {
   /** Commands of the checks. */
@@ -30,6 +31,12 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   const isTestText = (path: string): boolean => TEST_TEXT.test(project.read(path) ?? "");
   const judging = whatJudges(asked.commands, project);
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
+  const settings = [...CONFIG, ...used.flatMap(({ files }) => files), ...judging.files];
+  const named = namedBySettings(project, settings);
+  const scripts = asked.commands.flatMap((command) => {
+    const path = scriptOf(command, project);
+    return path === undefined || !judging.files.includes(path) ? [] : [[command, path] as const];
+  });
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
     tests: [
@@ -37,11 +44,11 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
       ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
       ...used.flatMap((tool) => tool.tests ?? []),
       ...judging.tests,
+      ...named.tests,
     ],
     config: [
-      ...CONFIG,
-      ...used.flatMap(({ files }) => files),
-      ...judging.files,
+      ...settings,
+      ...named.files,
       ...shadows(project),
       ...asked.pathFolders.map(hidden),
       ...asked.protect.map(spelledOut),
@@ -55,6 +62,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     },
     except: asked.unprotect.map(spelledOut),
     testChanges: asked.allowTestChanges ? "allow" : "undo",
+    ...(scripts.length === 0 ? {} : { scripts: Object.fromEntries(scripts) }),
   };
 }
 

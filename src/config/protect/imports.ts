@@ -7,12 +7,14 @@ export interface Import {
   path: string;
   /** It is part of the text itself, so that there is no question whose it is. */
   isWhole: boolean;
+  /** Nobody complains where it is not there. */
+  isOptional?: boolean;
 }
 
 const NODE_IMPORT = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](\.{1,2}\/[^"'\n]+)["']/g;
 const NODE_ENDS = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.mjs", "/index.ts"];
 const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+([\w, \t]+)|import[ \t]+([\w., \t]+))/gm;
-const MAKE_INCLUDE = /^[ ]*(?:-|s)?include[ \t]+([^\n#]+)/gm;
+const MAKE_INCLUDE = /^[ ]*(-|s)?include[ \t]+([^\n#]+)/gm;
 
 export function kindOf(path: string, text: string): Kind {
   const [first = ""] = text.split("\n", 1);
@@ -42,8 +44,13 @@ export function importsOf(path: string, { text, kind }: { text: string; kind: Ki
         .map((name) => ({ path: beside(name), isWhole: false }));
     case "make":
       return [...text.matchAll(MAKE_INCLUDE)]
-        .flatMap(([, names = ""]) => names.trim().split(/\s+/))
-        .flatMap((name) => [name, beside(name)].map((one) => ({ path: one, isWhole: true })));
+        .flatMap(([, mark, names = ""]) =>
+          names
+            .trim()
+            .split(/\s+/)
+            .map((name) => ({ name, isOptional: mark !== undefined })),
+        )
+        .flatMap(({ name, isOptional }) => [name, beside(name)].map((path) => ({ path, isWhole: true, isOptional })));
     case "shell":
       return [];
   }

@@ -16,8 +16,11 @@ export const TESTS: readonly string[] = [
   `**/{spec,specs}/**/*spec.${JS}`,
   `**/specs/**/*.${JS}`,
   "**/spec/{support,helpers,fixtures,factories}",
-  "{fixtures,golden}",
-  "**/*.snap",
+  "{fixtures,golden,goldens,expected,testing}",
+  // What tests share; a product hardly has anything under such a name.
+  "**/test{,s}{-,_,}{util,utils,helper,helpers,support,data,fixtures,harness,setup}{,.*}",
+  "**/*.{snap,golden,expected,approved}",
+  "**/*.approved.*",
   "**/*_test.{py,go,rb,exs,dart,c,cc,cpp,sh,lua}",
   "**/*_{spec,steps}.{rb,lua}",
   "**/*.{bats,feature}",
@@ -104,10 +107,13 @@ export interface Tool {
   sections?: readonly string[];
 }
 
+const STANDARDS: readonly string[] = ["xo", "standard", "semistandard", "ts-standard"];
+const PYTHON_LINTERS: readonly string[] = ["tool.bandit", "tool.vulture", "tool.pydocstyle", "tool.interrogate"];
+
 export const TOOLS: readonly Tool[] = [
   { word: /\bvitest\b/, files: ["**/vite.config.*"] },
   {
-    word: /\b(jest|react-scripts|craco)\b/,
+    word: /\b(jest|react-scripts|craco)\b|@(babel|swc-node)\/(register|core)|\bbabel-(node|tape|register)/,
     files: ["**/.babelrc{,.*}", "**/babel.config.*", "**/.swcrc"],
     keys: ["babel"],
   },
@@ -125,7 +131,8 @@ export const TOOLS: readonly Tool[] = [
   { word: /\bpre-commit\b/, files: ["**/.pre-commit-config.{yaml,yml}"] },
   { word: /\b(behave|cucumber|cucumber-js)\b/, files: ["**/{.,}behaverc", "**/behave.ini"], tests: ["**/features"] },
   { word: /\bctest\b/, files: ["**/CTestConfig.cmake"] },
-  { word: /\b(tsc|vue-tsc|tsgo|tsd)\b/, files: ["**/{tsconfig,jsconfig}{,.*,-*}.json"] },
+  // Those that run it go by its `paths`, too.
+  { word: /\b(tsc|vue-tsc|tsgo|tsd|tsx|ts-node|ts-mocha|bun)\b/, files: ["**/{tsconfig,jsconfig}{,.*,-*}.json"] },
   {
     word: /\beslint\b/,
     files: ["**/eslint.config.*", "**/.eslintrc{,.*}", "**/.eslintignore"],
@@ -157,11 +164,36 @@ export const TOOLS: readonly Tool[] = [
   { word: /\b(cargo fmt|rustfmt)\b/, files: ["**/{.,}rustfmt.toml"] },
   { word: /\brubocop\b/, files: ["**/.rubocop{,_todo}.yml"] },
   { word: /\bshellcheck\b/, files: ["**/.shellcheckrc"] },
+  {
+    word: /\b(xo|standard|semistandard|ts-standard)\b/,
+    files: ["**/xo.config.*", "**/.xo-config{,.*}"],
+    keys: STANDARDS,
+  },
+  { word: /\b(size-limit|bundlesize)\b/, files: ["**/.size-limit{,.*}"], keys: ["size-limit", "bundlesize"] },
+  { word: /\bdprint\b/, files: ["**/{.,}dprint.{json,jsonc}"] },
+  { word: /\bmarkdownlint/, files: ["**/.markdownlint{,-cli2}{,ignore,.*}"] },
+  { word: /\bcspell\b/, files: ["**/{.,}cspell.{json,yaml,yml,config.*}"], keys: ["cspell"] },
+  { word: /\bdepcruise\b/, files: ["**/.dependency-cruiser.*"] },
+  { word: /\b(isort|black)\b/, files: ["**/.isort.cfg"], sections: ["tool.isort", "isort"] },
+  { word: /\b(bandit|vulture|pydocstyle|interrogate)\b/, files: ["**/.bandit"], sections: PYTHON_LINTERS },
+  {
+    word: /\b(ty|pyre|pytype)\s+check\b|\bpytype\b/,
+    files: ["**/{ty.toml,.pyre_configuration}"],
+    sections: ["tool.ty*", "tool.pytype"],
+  },
+  { word: /\byamllint\b/, files: ["**/.yamllint{,.*}"] },
+  { word: /\bclang-(tidy|format)\b/, files: ["**/.clang-{tidy,format}{,-ignore}"] },
+  {
+    word: /\b(phpstan|psalm|phpcs)\b/,
+    files: ["**/{phpstan,psalm,phpcs,.phpcs}{.,-}{neon,xml,baseline.*,dist.*,*.dist}"],
+  },
+  { word: /\b(detekt|ktlint|swiftlint)\b/, files: ["**/{detekt,.swiftlint}*.{yml,yaml}", "**/.editorconfig"] },
+  { word: /\bdeno\s+(lint|fmt)\b/, files: ["**/deno.{json,jsonc}"] },
 ];
 
 /** Keys of package.json; scripts and dependencies have rules of their own (workspace/protected-json.ts). */
 export const MANIFEST_KEYS: readonly string[] = (
-  "scripts dependencies devDependencies optionalDependencies peerDependencies overrides resolutions pnpm " +
+  "name imports scripts dependencies devDependencies optionalDependencies peerDependencies overrides resolutions pnpm " +
   "jest vitest mocha ava tap nyc c8 jasmine karma cypress playwright"
 ).split(" ");
 
@@ -197,7 +229,10 @@ export const PYTHON_SHADOWS: readonly string[] = (
   "difflib dis enum errno faulthandler fnmatch functools gc gettext glob hashlib heapq importlib inspect io itertools json " +
   "keyword linecache locale logging marshal math operator optparse os pathlib pdb pickle pkgutil platform posixpath " +
   "pprint random re reprlib runpy shlex shutil signal site socket stat string struct subprocess sys sysconfig tempfile " +
-  "textwrap threading time timeit token tokenize tomllib traceback types typing uuid warnings weakref xml zipfile zipimport"
+  "textwrap threading time timeit token tokenize tomllib traceback types typing uuid warnings weakref xml zipfile zipimport " +
+  "base64 binascii cmath colorsys concurrent configparser csv ctypes decimal encodings filecmp fractions getpass hmac ipaddress " +
+  "multiprocessing sqlite3 ssl statistics stringprep tracemalloc unicodedata urllib zlib zoneinfo " +
+  "numpy pandas scipy pytest_asyncio pytest_mock assertpy hamcrest parameterized freezegun"
 ).split(" ");
 /** The same for Node: a package of such a name in a workspace would take the runner's place. */
 export const NODE_SHADOWS: readonly string[] = ["vitest", "jest", "mocha", "ava", "chai", "@playwright/test"];

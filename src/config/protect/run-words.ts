@@ -8,6 +8,8 @@ export interface Named {
   sourced: string[];
   /** By an option of a runner: settings, preloaded modules. */
   opened: string[];
+  /** The same, where nobody complains when it is not there. */
+  optional: string[];
   /** Files, or patterns of them, that a runner is given as tests. */
   tests: string[];
   /** Texts that a shell runs. */
@@ -52,6 +54,7 @@ const SHELL = /^(ba|da|z|k|a)?sh$/;
 const INTERPRETER = /^(node|deno|bun|tsx|ts-node|python[\d.]*|pypy3?|ruby|perl|php)$/;
 const SUBCOMMAND: Readonly<Record<string, RegExp>> = { deno: /^(run|test)$/, bun: /^(run|test)$/ };
 
+const IF_THERE = "--env-file-if-exists";
 const PRELOADS =
   "-r --require --import --loader --experimental-loader --env-file --env-file-if-exists --test-global-setup";
 const SET_UP = "-c --config --globalSetup --global-setup --setupFiles --setupFilesAfterEnv";
@@ -114,7 +117,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function namedBy(given: readonly string[], input?: string): Named {
-  const named: Named = { run: [], interpreted: [], sourced: [], opened: [], tests: [], texts: [] };
+  const named: Named = { run: [], interpreted: [], sourced: [], opened: [], optional: [], tests: [], texts: [] };
   const words = unwrapped(given, named);
   const [first = "", ...rest] = words;
   const program = nameOf(first);
@@ -177,6 +180,7 @@ function options(words: readonly string[], named: Named): void {
     for (const known of OPENS[runner]?.split(" ") ?? []) {
       const [flag, kind] = known.split(":");
       if (flag !== option) continue;
+      if (option === IF_THERE) named.optional.push(value);
       const module = value.replaceAll(".", "/");
       named.opened.push(...(kind === "module" ? [`${module}.py`, `${module}/__init__.py`] : value.split(",")));
     }
