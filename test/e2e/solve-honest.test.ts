@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { answer, factsOf, only, python, runIn, solvePlace, when } from "../support/solve-cli.ts";
+import { answer, factsOf, last, only, python, runIn, solvePlace, when } from "../support/solve-cli.ts";
 
 const each = (...steps: Step[]) => steps.map((step, at) => when(`Iteration ${at + 1} of`, step));
 const PLAN: Step = {
@@ -68,7 +68,7 @@ describe("an answer", () => {
 describe("a plan that was all that was asked for", () => {
   it("is carried out when the run is resumed, and nothing is run before", async () => {
     const here = await solvePlace({
-      rules: [when("nothing else", PLAN), when("Step a,", python("print(42)"))],
+      rules: [when("nothing else", PLAN), when("Step a,", last("print(42)"))],
       steps: [answer("42")],
     });
     const planned = await here.pawl("solve", "what?", "--plan-only", "--expect", "42");

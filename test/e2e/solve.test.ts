@@ -3,13 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { answer, factsOf, only, python, runIn, solvePlace as place, when } from "../support/solve-cli.ts";
+import { answer, factsOf, last, only, python, runIn, solvePlace as place, when } from "../support/solve-cli.ts";
 import { waitFor } from "../support/temp.ts";
 
-/** In a step: what it prints is the result. */
-const last = (code: string): Step => ({
-  answer: { do: "run", note: "by a program", language: "python", code, final: true },
-});
 const PLAN: Step = {
   answer: {
     do: "plan",

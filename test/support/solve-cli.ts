@@ -7,6 +7,10 @@ import { cliPlace, type CliPlace } from "./cli.ts";
 export const python = (code: string): Step => ({
   answer: { do: "run", note: "by a program", language: "python", code },
 });
+/** In a step: what it prints is the result. */
+export const last = (code: string): Step => ({
+  answer: { do: "run", note: "by a program", language: "python", code, final: true },
+});
 export const answer = (text: string): Step => ({ answer: { do: "answer", note: "known", answer: text } });
 export const when = (promptIncludes: string, ...steps: Step[]) => ({ when: { promptIncludes }, steps });
 

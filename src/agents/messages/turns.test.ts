@@ -295,7 +295,7 @@ describe("a long conversation", () => {
     const { end, events } = await play(await open(), "go");
     expect(end.outcome).toEqual({ is: "done" });
     expect(notices(events)).toContain("4000 tokens");
-    expect(sent()[0]).toMatchObject({ context_management: { edits: [{ trigger: { value: 100_000 } }, {}] } });
+    expect(sent()[0]).toMatchObject({ context_management: { edits: [{ trigger: { value: 50_000 } }, {}] } });
   });
 });
 
