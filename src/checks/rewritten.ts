@@ -1,13 +1,14 @@
 /**
  * Tests that were rewritten while they ran: what a check writes goes to a layer of its own, where it can be looked at
- * afterwards. Code under test that is loaded by one test, or built before all, could make another say what it likes.
+ * afterwards. Code under test that is loaded by one test, or built before all, could make another say what it likes, and
+ * put it back: so every test file in the layer counts, whatever it holds in the end. What a check touches on the base,
+ * too, is its own way.
  */
-import { lstat, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
 
 /** Written by one check; who writes more is not followed. */
 const MAX_ENTRIES = 200_000;
-const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_FOUND = 20;
 /** What is run; data and snapshots may be tests' own to write. */
 const CODE = /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|rb|php|java|kt|cs|exs?|sh|bats)$/i;
@@ -18,7 +19,7 @@ interface Where {
   isTest: (path: string) => boolean;
 }
 
-/** Paths of the tree's test files that are other ones, or gone, in `written`. Never rejects. */
+/** Paths of the tree's test files that were written to, or are gone, in `written`. Never rejects. */
 export async function rewrittenTests(written: string, { tree, isTest }: Where): Promise<string[]> {
   const found: string[] = [];
   const folders = [""];
@@ -30,28 +31,25 @@ export async function rewrittenTests(written: string, { tree, isTest }: Where): 
       const [before, after] = await Promise.all([kindOf(join(tree, path)), kindOf(join(written, path))]);
       // What lies in a folder that the tree lacks stands for nothing in it.
       if (before === "folder" && after === "folder") folders.push(path);
-      else if (before === "file" && CODE.test(path) && isTest(path) && !(await isSame(path, { written, tree })))
-        found.push(path);
+      else if (before === "folder") found.push(...(await testsBelow(path, { tree, isTest })));
+      else if (before === "file" && CODE.test(path) && isTest(path)) found.push(path);
     }
   }
   return found;
+}
+
+/** Of a folder that is gone, or has become something else. */
+async function testsBelow(folder: string, { tree, isTest }: Where): Promise<string[]> {
+  const entries = await readdir(join(tree, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && CODE.test(entry.name))
+    .map((entry) => relative(tree, join(entry.parentPath, entry.name)))
+    .filter(isTest)
+    .slice(0, MAX_FOUND);
 }
 
 async function kindOf(path: string): Promise<"file" | "folder" | "other" | "none"> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return "none";
   return stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
-}
-
-/** A file that was only touched is there, too. */
-async function isSame(path: string, { written, tree }: { written: string; tree: string }): Promise<boolean> {
-  try {
-    const files = [join(written, path), join(tree, path)];
-    const stats = await Promise.all(files.map((file) => lstat(file)));
-    if (stats.some((one) => !one.isFile() || one.size > MAX_BYTES)) return false;
-    const [one, other] = await Promise.all(files.map((file) => readFile(file)));
-    return one !== undefined && other !== undefined && one.equals(other);
-  } catch {
-    return false;
-  }
 }
