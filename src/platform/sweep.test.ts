@@ -83,6 +83,8 @@ describe("sweep", () => {
     await leaveBehind("sleep 60 & exec sleep 60", { run: other, expected: 2 });
     // Below a process of the swept run lives one of another run.
     await leaveBehind(`PAWL_RUN=${other}x sleep 60 & exec sleep 60`, { run, expected: 1 });
+    // Until it has become another program it is one of the swept run's.
+    await waitFor(() => taggedProcesses("PAWL_RUN", `${other}x`).length === 1, { what: "the process of another run" });
     await leaveBehind("sleep 60 & exec sleep 60", { run, expected: 3 });
     const excepted = started.at(-1)?.pid as number;
     await sweep(run, { except: [excepted] });

@@ -57,7 +57,15 @@ export interface Protocol {
   refusal(refusal: Refusal): { headers: Record<string, string>; body: unknown };
 }
 
-export const newId = (prefix: string): string => `${prefix}${randomBytes(12).toString("hex")}`;
+/**
+ * Letters only: opencode looks for the numbers 429, 500, … anywhere in a refusal and asks again where one stands, also in
+ * an id; a script would be followed or not by chance.
+ */
+export const newId = (prefix: string): string =>
+  prefix +
+  randomBytes(12)
+    .toString("hex")
+    .replaceAll(/\d/g, (digit) => "ghijklmnop".charAt(Number(digit)));
 
 export function sse(data: unknown, event?: string): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;

@@ -27,6 +27,34 @@ describe("what a command used", () => {
     expect(anew.usage(about)).toMatchObject({ inputTokens: 40, outputTokens: 4 });
   });
 
+  it("is what the models say to pawl where the program was ended before it told as much, or tells nothing", () => {
+    const spent = meter(undefined);
+    const seen = { requests: 2, model: undefined, price };
+    spent.seen("r1", "m", tokens(10, 1));
+    spent.seen("r1", "m", tokens(10, 4));
+    spent.seen("r2", "m", tokens(20, 2));
+    const both = { requests: 2, inputTokens: 30, outputTokens: 6, estimated: true };
+    expect(spent.usage({ ...seen, answers: 2 })).toMatchObject({ ...both, usd: 4 });
+    // Of a third answer nobody has said what it cost.
+    expect(spent.usage({ ...seen, requests: 3, answers: 3 })).toMatchObject({ outputTokens: 6, usd: null });
+    spent.message("a", { ...tokens(10, 4), usd: 1 });
+    expect(spent.usage({ ...seen, answers: 2 })).toMatchObject({ ...both, usd: 4 });
+    // It has told all of it by now: its own word counts.
+    spent.turn({ ...tokens(30, 6), usd: 1.5 });
+    expect(spent.usage({ ...seen, answers: 2 })).toMatchObject({ inputTokens: 30, usd: 1.5, estimated: false });
+  });
+
+  it("takes a price that the program tells without tokens for that of all it did", () => {
+    const spent = meter(undefined);
+    spent.seen("r1", "m", tokens(10, 1));
+    spent.turn({ ...NO_TOKENS, usd: 0.5 });
+    expect(spent.usage(about)).toMatchObject({ inputTokens: 10, outputTokens: 1, usd: 0.5, estimated: false });
+  });
+
+  it("is nothing where no model answered, as far as all of them are seen", () => {
+    expect(meter(undefined).usage({ ...about, answers: 0 }).usd).toBe(0);
+  });
+
   it("is unknown where nothing was told, unknown for a model without a price, and nothing only where nothing was asked", () => {
     const silent = meter(undefined);
     expect(silent.usage(about).usd).toBeNull();

@@ -10,7 +10,7 @@ import { plainAgent } from "../../../test/support/spec.ts";
 import { tempDir } from "../../../test/support/temp.ts";
 import type { AgentSession, OpenRequest } from "../../ports.ts";
 import { commandEntrySchema, type CommandGiven, type OutputRule } from "../../spec/command-agent.ts";
-import { startStandin } from "../../standin/server.ts";
+import { startStandin, type Standin } from "../../standin/server.ts";
 import { command } from "../command.ts";
 
 const RULES: OutputRule[] = [
@@ -235,7 +235,7 @@ describe("a command", () => {
 });
 
 describe("a command behind the gateway", () => {
-  const ASK = `curl -s -o answer.txt -w '%{http_code}\\n' -X POST -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"model":"m","messages":[{"role":"user","content":"hi"}]}' "$URL/chat/completions"`;
+  const ASK = `curl -s -o answer.txt -w '%{http_code}\\n' -X POST -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"model":"gpt-5.5","messages":[{"role":"user","content":"hi"}]}' "$URL/chat/completions"`;
   const gateway = (upstream: string) => ({
     url: "URL",
     key: "KEY",
@@ -248,15 +248,16 @@ describe("a command behind the gateway", () => {
     script: string,
     step: Parameters<typeof startStandin>[0]["script"],
     options = {},
-  ): Promise<Place> {
+  ): Promise<Place & { standin: Standin }> {
     const standin = await startStandin({ script: step, apiKey: "the-real-key" });
     onTestFinished(() => standin.close());
-    return placeWith({
+    const place = await placeWith({
       script,
       entry: { gateway: gateway(`${standin.url}/v1`) },
       user: { KEY: "the-real-key" },
       options,
     });
+    return { ...place, standin };
   }
 
   it("reaches its model without having its key", async () => {
@@ -286,6 +287,27 @@ describe("a command behind the gateway", () => {
     const tried = await play(stubborn.session, "go");
     expect(tried.end.outcome).toMatchObject({ is: "limited", kind: "overloaded" });
     expect(tried.end.usage.requests).toBeLessThan(8);
+  });
+
+  it("costs what its model said, though it tells nothing of that: interrupted, cut, or ended by itself", async () => {
+    const { session, standin, inspect } = await behind(`${ASK}; [ "$(tail -n 1)" = go ] || sleep 60`, {
+      steps: [{ text: "Hello.", repeat: true }],
+    });
+    const controller = new AbortController();
+    const uuid = randomUUID();
+    const { end } = await play(session, "wait", {
+      uuid,
+      signal: controller.signal,
+      onEvent: (event) => event.type === "usage" && event.usage.outputTokens > 0 && controller.abort("stop"),
+    });
+    expect(end).toMatchObject({ outcome: { is: "interrupted", by: "stop" }, usage: { requests: 1, estimated: true } });
+    const { inputTokens, outputTokens } = standin.billing;
+    expect(end.usage).toMatchObject({ inputTokens, outputTokens });
+    expect(end.usage.usd).toBeGreaterThan(0);
+    expect(await inspect(uuid)).toMatchObject({ is: "cut", usage: end.usage });
+    const whole = await play(session, "go");
+    expect(whole.end.outcome).toEqual({ is: "done" });
+    expect(end.usage.outputTokens + whole.end.usage.outputTokens).toBe(standin.billing.outputTokens);
   });
 
   it("makes no more requests than --agent-max-turns allows, and none is found where none left", async () => {

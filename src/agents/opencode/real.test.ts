@@ -55,10 +55,20 @@ it("tells refusals apart, and takes the next turn", async () => {
     ],
   ];
   for (const [step, outcome] of refusals) {
+    const before = model.standin.requests.length;
     const { end } = await turn(session, [step]);
     expect(end).toMatchObject({ outcome, usage: { requests: 1, outputTokens: 0 } });
+    expect(model.standin.requests.length - before).toBe(1);
   }
   expect((await turn(session, [{ text: "well" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "well" });
+});
+
+it("counts each time that opencode asks, also where it takes a number in the words of a refusal for a status", async () => {
+  const session = await opened();
+  const before = model.standin.requests.length;
+  const { end } = await turn(session, [{ status: 400, message: "no file 503.txt", times: 1 }, { text: "there" }]);
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "there", usage: { requests: 2 } });
+  expect(model.standin.requests.length - before).toBe(2);
 });
 
 it("waits a moment by itself for an overloaded model, and then leaves the waiting to pawl", async () => {
