@@ -66,10 +66,10 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
   const turns = facts.filter((fact) => fact.type === "turn-end");
   const spent = turns.map(({ usage }) => usage);
   expect(spent.reduce((sum, { requests }) => sum + requests, 0)).toBe(place.standin?.requests.length);
-  // It tells what it used at the end of a turn: of the one that was killed nobody knows.
+  // It tells what it used at the end of a turn: of the one that was killed, the model's answers tell.
   expect(turns.map(({ outcome, usage: { usd } }) => [outcome.is, usd === null ? null : usd > 0])).toEqual([
     ["done", true],
-    ["cut", null],
+    ["cut", true],
     ["done", true],
     ["done", true],
   ]);

@@ -7,7 +7,7 @@ import { atFileEnd } from "./file-end.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 
 const made: string[] = [];
-const WAIT_LIMIT_MS = 15_000;
+const WAIT_LIMIT_MS = 40_000;
 const WAIT_POLL_MS = 10;
 
 atFileEnd(() => {
