@@ -127,6 +127,7 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
       fence.close();
       throw error;
     }
+    groups?.sweep();
   }
   close();
   return undefined;

@@ -1,9 +1,11 @@
 /**
  * Control groups, where this process may make them: they bound the memory and the processes of everything inside a
- * fence together, shared memory and page cache too, which limits on single processes cannot. One group per command,
- * gone with it; what a killed driver left is removed by the next one of the run.
+ * fence together, shared memory and page cache too, which limits on single processes cannot. A command has a group of its
+ * own while it runs; the next one takes it over, since the kernel keeps a group that is gone for as long as it keeps a file
+ * in memory that was read in it, and some thousand of these slow down every program of the machine. What a killed driver
+ * left is removed by the next one of the run.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sizeWords } from "./held.ts";
 import type { FenceLimits } from "./limits.ts";
@@ -51,10 +53,36 @@ export function findGroups(run: string): Groups | undefined {
   const hierarchies = [...firstVersion(), ...secondVersion()];
   const prefix = `pawl-${run}-`;
   const own = new Set<string>();
-  const make = (limits: FenceLimits): Group => {
+  const free = new Set<string>();
+  const newName = (): string => {
     const name = `${prefix}${process.pid}-${(made += 1)}`;
     own.add(name);
-    return makeGroup(name, { hierarchies, limits });
+    for (const { folder } of hierarchies) mkdirSync(join(folder, name));
+    return name;
+  };
+  const takeOver = (limits: FenceLimits): string | undefined => {
+    const name = [...free].find((one) => isEmpty(one, hierarchies));
+    if (name === undefined) return undefined;
+    free.delete(name);
+    try {
+      setLimits(name, { hierarchies, limits });
+      return name;
+    } catch {
+      // What is left in it is more than it may hold now. The sweep removes it.
+      return undefined;
+    }
+  };
+  const make = (limits: FenceLimits): Group => {
+    const known = takeOver(limits);
+    const name = known ?? newName();
+    if (known === undefined) setLimits(name, { hierarchies, limits });
+    let isHeld = true;
+    const release = (): void => {
+      // By then it may be another's.
+      if (isHeld) free.add(name);
+      isHeld = false;
+    };
+    return groupNamed(name, { hierarchies, limits, release });
   };
   const sweep = (): void => {
     const found = hierarchies.flatMap(({ folder }) => readdirSync(folder).map((name) => ({ folder, name })));
@@ -77,35 +105,44 @@ export function findGroups(run: string): Groups | undefined {
   }
 }
 
-function makeGroup(
-  name: string,
-  { hierarchies, limits }: { hierarchies: readonly Hierarchy[]; limits: FenceLimits },
-): Group {
+interface Given {
+  hierarchies: readonly Hierarchy[];
+  limits: FenceLimits;
+}
+
+function setLimits(name: string, { hierarchies, limits }: Given): void {
   for (const { folder, limits: files } of hierarchies) {
-    const group = join(folder, name);
-    mkdirSync(group);
     for (const [file, value] of files) {
       const optional = file.endsWith("?");
-      const path = join(group, optional ? file.slice(0, -1) : file);
+      const path = join(folder, name, optional ? file.slice(0, -1) : file);
       if (!optional || existsSync(path)) writeFileSync(path, String(value(limits)));
     }
   }
-  const seen = new Map<string, number>();
+}
+
+/** What was killed a moment ago may still be in it. */
+const isEmpty = (name: string, hierarchies: readonly Hierarchy[]): boolean =>
+  hierarchies.every(({ folder }) => linesOf(join(folder, name, "cgroup.procs")).length === 0);
+
+function groupNamed(name: string, { hierarchies, limits, release }: Given & { release: () => void }): Group {
+  const counts = hierarchies.flatMap(({ folder, counters }) =>
+    counters.map(({ file, name: counter, words }) => ({
+      count: () => counterIn(join(folder, name, file), counter),
+      words,
+    })),
+  );
+  // Of those before it, too.
+  const seen = counts.map(({ count }) => count());
   return {
     doors: hierarchies.map(({ folder }) => join(folder, name, "cgroup.procs")),
     breaches: () =>
-      hierarchies.flatMap(({ folder, counters }) =>
-        counters.flatMap(({ file, name: counter, words }) => {
-          const count = counterIn(join(folder, name, file), counter);
-          const isNew = count > (seen.get(file) ?? 0);
-          seen.set(file, Math.max(count, seen.get(file) ?? 0));
-          return isNew ? [words(limits)] : [];
-        }),
-      ),
-    release() {
-      // Not waited for: while a process enters another group, the kernel lets nobody remove one. The sweep tells.
-      for (const { folder } of hierarchies) rmdir(join(folder, name), () => undefined);
-    },
+      counts.flatMap(({ count, words }, at) => {
+        const now = count();
+        const isNew = now > (seen[at] ?? 0);
+        seen[at] = Math.max(now, seen[at] ?? 0);
+        return isNew ? [words(limits)] : [];
+      }),
+    release,
   };
 }
 
