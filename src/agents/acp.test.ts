@@ -66,6 +66,7 @@ agentContract(
     prompt: (behaviour) => ownPrompt(stepsFor(behaviour, claudeDialect)),
     environment: { ...WITH_NODE, HOME: home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url },
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
+    givesUpAsides: 2,
   }),
   { only: DIFFERS },
 );

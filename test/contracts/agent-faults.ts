@@ -17,6 +17,8 @@ export interface FaultySubject {
   shell?(command: string, text: string): string;
   /** Between it and its model. */
   wire?: ArmedWire;
+  /** Its program asks for titles beside its turns, and may give up so many that have left. None unless told. */
+  givesUpAsides?: number;
 }
 
 interface Chosen {
@@ -28,6 +30,8 @@ interface Chosen {
 const DEADLINE_MS = 300;
 const FLOOD = `head -c 8000000 /dev/zero; head -c 8000000 /dev/zero | tr '\\0' x; printf '\\342\\202\\377\\n'`;
 const MAX_TOLD_CHARS = 200_000;
+/** Of a request that has left to the model, on a busy machine. */
+const ARRIVAL_LIMIT_MS = 10_000;
 /** Requests of a turn that writes a file and then answers. */
 const NEEDED = 2;
 const STATUSES = [429, 500, 529];
@@ -61,12 +65,13 @@ export function faultsContract({ shared, subject, only }: Chosen & Pick<Worlds, 
   });
 
   it("comes through a model that breaks off anywhere, without a lie and a request too many (F15)", async ({ skip }) => {
-    const { wire } = subject();
+    const { wire, givesUpAsides = 0 } = subject();
     if (wire === undefined) return skip("it is on no model");
     const { prompt, workspace, session } = await shared();
     const before = { requests: wire.requests(), made: wire.made.length };
     const seen = (): number => wire.requests() - before.requests;
     let counted = 0;
+    let givenUp = 0;
     // The first turns may have their title asked for, one of them between turns.
     for (const text of ["one", "two"])
       counted += (await play(session, prompt({ is: "answer", text }))).end.usage.requests;
@@ -79,8 +84,14 @@ export function faultsContract({ shared, subject, only }: Chosen & Pick<Worlds, 
       expect([at, end.outcome.is]).toEqual([at, expect.stringMatching(/^(done|cut|limited)$/)]);
       counted += end.usage.requests;
       // A title may have left a moment before the turn's end, and still be on its way.
-      await waitFor(() => seen() >= counted, { what: `the last of ${counted} requests (${at})` });
-      expect([at, counted]).toEqual([at, seen()]);
+      const arrived = waitFor(() => seen() + givenUp >= counted, {
+        what: `the last of ${counted} requests (${at})`,
+        limitMs: ARRIVAL_LIMIT_MS,
+      });
+      // One that has left whole and is given up at once may have been read by nobody: it counts all the same.
+      await arrived.catch(() => (givenUp = counted - seen()));
+      expect(givenUp, at).toBeLessThanOrEqual(givesUpAsides);
+      expect([at, counted]).toEqual([at, seen() + givenUp]);
       expect(wire.asked()).toBeLessThanOrEqual(NEEDED + 1);
       if (end.outcome.is !== "done") return;
       expect([at, end.finalText, existsSync(path) && readFileSync(path, "utf8")]).toEqual([at, "Written.", "x\n"]);
