@@ -21,14 +21,15 @@ export default defineConfig({
       { extends: true, test: { name: "e2e", include: E2E, isolate: false } },
       { extends: true, test: { name: "pure", include: PURE, isolate: false } },
     ],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Against a hang alone: a busy machine may take ten times as long as a quiet one.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     globalSetup: ["test/support/build-programs.ts"],
     setupFiles: ["test/support/seeded.ts", "test/support/clean-up.ts"],
     sequence: { sequencer: SlowFirst },
     pool: "forks",
-    // Most of a test here waits for programs: five keep two cores busy.
-    maxWorkers: 5,
+    // Most of a test here waits for programs: four keep two cores busy.
+    maxWorkers: 4,
     maxConcurrency: 3,
     ...(report === undefined ? {} : { reporters: ["default", "json"], outputFile: { json: report } }),
   },

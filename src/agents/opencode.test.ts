@@ -11,7 +11,7 @@ import type { Step } from "../standin/script.ts";
 import { opencode, OPENCODE_GAPS } from "./opencode.ts";
 
 const MODELS = { first: "anthropic/claude-sonnet-4-5", second: "anthropic/claude-haiku-4-5" };
-const START_LIMIT_MS = 150_000;
+const START_LIMIT_MS = 300_000;
 let model: ScriptedModel;
 let wire: ArmedWire;
 let agent: Agent;

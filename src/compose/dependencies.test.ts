@@ -9,7 +9,7 @@ import { judgedPlace, type JudgedPlace } from "../../test/support/judged-place.t
 import type { Check } from "../ports.ts";
 import { SETUP_KEYS } from "../verdict-defaults.ts";
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 240_000;
 const setup = (command: string, keys: readonly string[] = SETUP_KEYS) => ({
   command,
   keys: [...keys],

@@ -15,7 +15,7 @@ import type { Agent, OpenRequest } from "../ports.ts";
 import { startStandin, type Standin } from "../standin/server.ts";
 import { takeConversation } from "./fork-conversation.ts";
 
-const REAL_LIMIT_MS = 90_000;
+const REAL_LIMIT_MS = 240_000;
 
 async function model(): Promise<{ standin: Standin; asked: string[] }> {
   const asked: string[] = [];

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../test/support/layered-program.ts");
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 const ORDINARY = ["--reuid", "1000", "--regid", "1000", "--clear-groups", "--no-new-privs"];
 
 interface Told {

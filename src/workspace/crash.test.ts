@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scratch, specFor, type Scratch } from "../../test/fixtures/repository.ts";
 import { figure, FULL } from "../../test/support/figure.ts";
 
-const DRIVER_TIMEOUT_MS = 60_000;
+const DRIVER_TIMEOUT_MS = 150_000;
 const MAX_PASSED = FULL ? 4 : 0;
 const STEP = FULL ? 1 : 13;
 const MODULE = new URL("open.ts", import.meta.url).href;

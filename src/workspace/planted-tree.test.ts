@@ -7,7 +7,7 @@ import type { Workspace } from "../ports.ts";
 import { plantIn } from "./plant.ts";
 
 const AT = 1_700_000_000_000;
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 150_000;
 const TOOLCHAINS = toolchains();
 
 interface Project {

@@ -99,7 +99,7 @@ const STEPS: [string, () => void][] = [
   ["all gone but one", () => ["dir", "top.txt", "x", "ü", "-rf"].forEach(remove)],
 ];
 
-it("whatever changes, forward and back", { timeout: 60_000 }, async () => {
+it("whatever changes, forward and back", { timeout: 180_000 }, async () => {
   const trees: string[] = [];
   for (const [what, step] of STEPS) {
     step();

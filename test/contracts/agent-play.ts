@@ -24,7 +24,7 @@ export type Behaviour =
   /** Asks a person, then answers. */
   | { is: "question"; question: string; options: string[]; text: string };
 
-export const LIMITS: TurnLimits = { idleTimeoutMs: 20_000, turnTimeoutMs: 40_000, completionGraceMs: 5_000 };
+export const LIMITS: TurnLimits = { idleTimeoutMs: 90_000, turnTimeoutMs: 150_000, completionGraceMs: 5_000 };
 
 /** A workspace, a home and sessions in them, for one test. */
 export interface AgentWorld {

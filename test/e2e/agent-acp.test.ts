@@ -68,7 +68,7 @@ it("drives another agent the same way, with no key of the user's anywhere inside
   const seen = readFileSync(join(place.repository.path, "seen.txt"), "latin1");
   expect(seen).toContain("ANTHROPIC_BASE_URL=");
   expect(seen).not.toContain(place.env["ANTHROPIC_API_KEY"]);
-}, 60_000);
+});
 
 it("refuses what it cannot do before anything is spent, and names the option", async () => {
   await refusesAll({
@@ -83,4 +83,4 @@ it("refuses what it cannot do before anything is spent, and names the option", a
       [["--agent", CLAUDE_ENTRY], "no key was given to it"],
     ],
   });
-}, 60_000);
+});

@@ -73,7 +73,7 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
     ["done", true],
     ["done", true],
   ]);
-}, 60_000);
+});
 
 /** Does the wrong thing until it hears of a second iteration; `more`: lines of its own before that. */
 function ownProgram(more = ""): string {
@@ -125,7 +125,7 @@ it("stands in for Claude Code as pawl.yaml said at the start, and nothing that w
   const asked = JSON.parse(place.sent()[0] ?? "{}") as { tools: { name: string }[] };
   expect(asked.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["Bash", "Write"]));
   expect(JSON.stringify(asked)).not.toContain("MINE_HOME");
-}, 60_000);
+});
 
 it("refuses what a command cannot do before anything is spent, and names the option", async () => {
   await refusesAll({

@@ -25,7 +25,7 @@ import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../
 import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts";
 
 const ALL = [...CHEATS, ...COMPILED_CHEATS, ...CHEATS_AROUND];
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const NAIVE_LIMIT_MS = 50_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 

@@ -7,7 +7,7 @@ import { cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 240_000;
 
 interface Answer {
   is: string;

@@ -8,7 +8,7 @@ import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
 const NODE = resolve(import.meta.dirname, "../../node_modules/.bin/node");
-const LIMIT_MS = 50_000;
+const LIMIT_MS = 150_000;
 
 interface Ended {
   code: number | null;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FaultPlace, faultEvery, undisturbed } from "../support/fault-run.ts";
 
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 600_000;
 /** One red and one green: the campaign's runs have another red one, which comes by the same points again. */
 const ITERATIONS = 2;
 

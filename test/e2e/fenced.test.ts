@@ -109,9 +109,9 @@ beforeAll(async () => {
     `(${LOOK}) > loot-of-check.txt 2>/dev/null; cp loot-of-check.txt /tmp; test -f made.txt`,
     "--json",
   ];
-  result = await place.start(args, { limitMs: 100_000 }).done;
+  result = await place.start(args, { limitMs: 250_000 }).done;
   run = result.facts()[0]?.run ?? "";
-}, 120_000);
+});
 afterAll(() => {
   for (const end of ended) end();
   listener.close();

@@ -10,8 +10,8 @@ import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { registry } from "../support/registry.ts";
 
-const LIMIT_MS = 180_000;
-const RUN_LIMIT_MS = 170_000;
+const LIMIT_MS = 400_000;
+const RUN_LIMIT_MS = 390_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 

@@ -19,7 +19,7 @@ import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 import { toolchains } from "../support/programs.ts";
 import { registry } from "../support/registry.ts";
 
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 400_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const TOOLS = { PATH: `${join(import.meta.dirname, "../../node_modules/.bin")}:${process.env["PATH"] ?? ""}` };
 

@@ -108,7 +108,7 @@ hooks:
     const running = start(RUN);
     const live = await liveRun({ state, env });
     await live.nth("hook-end");
-    await expect.poll(() => existsSync(gate), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(gate), { timeout: 120_000 }).toBe(true);
     running.child.kill("SIGKILL");
     await running.done;
     expect((await pawl("resume")).code).toBe(0);

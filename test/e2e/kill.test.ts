@@ -6,7 +6,7 @@ const KILLS = 50;
 /** So many that few runs need a driver more, which nobody kills. */
 const KILLS_PER_RUN = 9;
 const SEED = 20_261_115;
-const CALM_LIMIT_MS = 120_000;
+const CALM_LIMIT_MS = 240_000;
 
 let calm: Awaited<ReturnType<typeof undisturbed>>;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ it("ends as the undisturbed run does after 50 kills at random moments, half of t
   expect(wrongs).toEqual([]);
   expect(kills).toBeGreaterThanOrEqual(KILLS);
   expect(driverOnly).toBeGreaterThan(KILLS / 4);
-}, 400_000);
+}, 900_000);
 
 it("costs one request when it is killed in the moment the model gets the result of a tool (F1)", async () => {
   // These carry results; without the gate the third of them cost two.
@@ -31,4 +31,4 @@ it("costs one request when it is killed in the moment the model gets the result 
   expect(await Promise.all([2, 4, 6].map(killedAt))).toEqual(
     [2, 4, 6].map((request) => ({ request, kills: 1, wrongs: [], paidTwice: false })),
   );
-}, 120_000);
+}, 300_000);

@@ -53,7 +53,7 @@ describe("a worktree of its own", () => {
   it("is kept by clean while its run has not ended, though nothing in it is unsaved", async () => {
     const place = await cliPlace({ script: { steps: [{ hang: true }] } });
     const running = place.start(["run", "make it", ...CHECK, "--worktree=side", "--json"]);
-    await waitFor(() => running.stdout().includes('"type":"turn-start"'), { what: "a turn", limitMs: 40_000 });
+    await waitFor(() => running.stdout().includes('"type":"turn-start"'), { what: "a turn" });
     running.child.kill("SIGTERM");
     const [first] = (await running.done).of("run-start");
     const listed = (await place.pawl("worktrees", "list")).stdout;

@@ -8,7 +8,7 @@ const CUTS = countOf("PAWL_TEST_POWER_CUTS", 6);
 const SEED = countOf("PAWL_TEST_SEED", 11);
 const CUTS_OF_A_RUN = 8;
 const MAX_PAUSE_MS = 250;
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 400_000;
 
 const missing = noPowerDisk();
 describe.skipIf(missing !== undefined)("a power loss in the middle of a run", () => {

@@ -33,7 +33,7 @@ describe.concurrent("a run", () => {
       script: byIteration({ 1: [held.step, ...MADE] }),
     });
     const running = place.start(["run", "goal.md", ...CHECK]);
-    await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call", limitMs: 40_000 });
+    await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call" });
     const pids = [running.child.pid ?? 0, ...taggedProcesses("PAWL_RUN", runOf(running.stderr()))];
     const lines = pids.flatMap(commandLine);
     held.open(place);
@@ -51,7 +51,7 @@ describe.concurrent("a run", () => {
     });
     const running = place.start(["run", "make it", ...CHECK]);
     const calls = (): number => running.stderr().match(/→ Bash/g)?.length ?? 0;
-    await waitFor(() => calls() === 2, { what: "the second tool call", limitMs: 40_000 });
+    await waitFor(() => calls() === 2, { what: "the second tool call" });
     running.child.kill("SIGKILL");
     await running.done;
     const logged = (await place.pawl("logs")).stdout;
@@ -153,7 +153,7 @@ describe.concurrent("a usage limit", () => {
       script: { steps: [{ status: 429, usageLimitText: text, resetInS: (30 * DAY_MS) / 1_000 }] },
     });
     const running = place.start(["run", "make it", ...CHECK, "--json"]);
-    await waitFor(() => running.stdout().includes('"type":"wait-start"'), { what: "the wait", limitMs: 40_000 });
+    await waitFor(() => running.stdout().includes('"type":"wait-start"'), { what: "the wait" });
     expect((await place.pawl("status")).stdout).toMatch(/^state +waiting until \d{4}-\d\d-\d\d .*usage limit/m);
     expect((await place.pawl("stop", "--now")).code).toBe(0);
     const ended = await running.done;
@@ -178,7 +178,7 @@ describe.concurrent("a task", () => {
     const tasks = join(place.repository.path, "TASKS.md");
     writeFileSync(tasks, "- [a link](x.md)\n- [X] old\n- [?] what is this\n- [ ] one\n- [ ] two\n");
     const running = place.start(["run", "make it", "--tasks", ...CHECK]);
-    await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call", limitMs: 40_000 });
+    await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call" });
     const listed = (await place.pawl("tasks", "list")).stdout;
     expect(listed).toMatch(/^1 +\[x\] old/);
     const number = /^(\d+) +\[ \] two/m.exec(listed)?.[1] ?? "";

@@ -177,7 +177,7 @@ describe.concurrent("words for the next prompt", () => {
     });
     const running = place.start(["run", "make it", ...CHECK]);
     const works = (n: number) =>
-      waitFor(() => (running.stderr().match(/→ Bash/g)?.length ?? 0) >= n, { what: `tool call ${n}`, limitMs: 40_000 });
+      waitFor(() => (running.stderr().match(/→ Bash/g)?.length ?? 0) >= n, { what: `tool call ${n}` });
     await works(1);
     expect((await place.pawl("steer", "--next", "mind the quokka")).code).toBe(0);
     one.open(place);

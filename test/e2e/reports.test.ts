@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 240_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const TEST = `
 import { equal } from "node:assert/strict";

@@ -28,4 +28,4 @@ it("Codex reviews what Codex did, and Codex goes on after that", async () => {
     Array.from({ length: 4 }, () => ({ is: "done" })),
   );
   expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
-}, 60_000);
+});

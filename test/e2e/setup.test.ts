@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 240_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const SETUP =
   "mkdir -p node_modules/dep && echo \"module.exports = '$(cat versions.lock)'\" > node_modules/dep/index.js";

@@ -9,7 +9,7 @@ import { problemRoom, type Solved, type Where } from "../support/solve-problems.
 /** Of each executor; the campaign takes them all. */
 const COUNT = countOf("PAWL_TEST_PROBLEMS", 4);
 const AT_ONCE = 2;
-const LIMIT_MS = 60_000 + COUNT * 20_000;
+const LIMIT_MS = 120_000 + COUNT * 40_000;
 
 /** As many kinds of errors as can be. */
 function sample(count: number): typeof PROBLEMS {

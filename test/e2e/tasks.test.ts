@@ -83,7 +83,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   const late = await place.pawl("tasks", "add", "five");
   expect(late).toMatchObject({ code: 2, stdout: "" });
   expect(late.stderr).toContain("has ended: verified");
-}, 120_000);
+});
 
 describe("tasks mode", () => {
   it("keeps an open task that the agent deleted until a person removes it, and each task for its minimum", async () => {
@@ -143,7 +143,7 @@ describe("tasks mode", () => {
       stdout: "d2 delivered (not done: there is no such task any more)\n",
     });
     expect((await running.done).code).toBe(3);
-  }, 60_000);
+  });
 
   it("takes an untracked task file along into a worktree, and from a subdirectory", async () => {
     const place = await cliPlace({

@@ -9,7 +9,7 @@ import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 interface Answer {

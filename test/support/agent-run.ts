@@ -9,7 +9,7 @@ import { liveRun } from "./live-run.ts";
 
 export const CHECK = ["--check", "grep -q right work.txt", "--fence", "bwrap", "--json"];
 /** Two starts of a program that takes long, beside other tests. */
-export const RUN_LIMIT_MS = 150_000;
+export const RUN_LIMIT_MS = 300_000;
 const WORDS = "prefer the quokka approach";
 
 /** A command that ends when the test opens the gate: a file that git ignores, in the one place that both see. */

@@ -24,7 +24,7 @@ import { taggedProcesses } from "./processes.ts";
 import { makeSpec } from "./world.ts";
 
 const DRIVER = join(import.meta.dirname, "../../.cache/test/driver.js");
-const DRIVE_TIMEOUT_MS = 60_000;
+const DRIVE_TIMEOUT_MS = 150_000;
 /** They mostly wait for programs. */
 const DRIVES_AT_ONCE = 3;
 /** Of the scripted run, where nothing else is said: red, red, green. */

@@ -14,7 +14,7 @@ import { commitAll, initRepository } from "./init-repository.ts";
 import { taggedProcesses } from "./processes.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
-const END_TIMEOUT_MS = 90_000;
+const END_TIMEOUT_MS = 240_000;
 const REQUEST_POLL_MS = 1;
 
 /** In plain shell: what is killed and repeated here is pawl, and a check of Node's would cost ten times as much. */

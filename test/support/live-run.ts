@@ -7,7 +7,10 @@ import { atFileEnd } from "./file-end.ts";
 import { waitFor } from "./temp.ts";
 
 /** A busy machine takes its time to start a driver and an agent. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 150_000;
+/** Of each kind, when something never comes. */
+const SHOWN_FACTS = 12;
+const SHOWN_CHARS = 400;
 
 const opened: State[] = [];
 atFileEnd(() => {
@@ -43,22 +46,29 @@ export async function liveRun({
   const facts = (): Promise<Fact[]> => state.journal.read(run);
   const of = async <T extends FactType>(type: T): Promise<FactOf<T>[]> =>
     (await facts()).filter((fact): fact is FactOf<T> => fact.type === type);
+  const seen = async (): Promise<string> => {
+    const told = (await facts()).slice(-SHOWN_FACTS).map((fact) => JSON.stringify(fact).slice(0, SHOWN_CHARS));
+    const traced = (await state.trace.read(run)).slice(-SHOWN_FACTS);
+    return `; its last facts:\n${told.join("\n")}\nand of its trace:\n${traced.map(({ line }) => JSON.stringify(line).slice(0, SHOWN_CHARS)).join("\n")}`;
+  };
+  const wait = <T>(predicate: () => Promise<T>, what: string): Promise<Exclude<T, false | undefined>> =>
+    waitFor(predicate, { what, limitMs: LIMIT_MS, seen });
   return {
     run,
     facts,
     of,
-    nth: (type, n = 1) => waitFor(async () => (await of(type))[n - 1], { what: `${n} × ${type}`, limitMs: LIMIT_MS }),
+    nth: (type, n = 1) => wait(async () => (await of(type))[n - 1], `${n} × ${type}`),
     async toolRuns(turn) {
       const runs = async (): Promise<boolean> =>
         (await state.trace.read(run, { turn })).some(({ line }) => line.kind === "tool-start");
-      await waitFor(runs, { what: `a tool call in turn ${turn}`, limitMs: LIMIT_MS });
+      await wait(runs, `a tool call in turn ${turn}`);
     },
     async calls(word) {
       const called = async (): Promise<boolean> =>
         (await state.trace.read(run)).some(
           ({ line: { kind, data } }) => kind === "tool-start" && JSON.stringify(data).includes(word),
         );
-      await waitFor(called, { what: `a tool call with ${word}`, limitMs: LIMIT_MS });
+      await wait(called, `a tool call with ${word}`);
     },
   };
 }

@@ -17,8 +17,8 @@ const PROGRAM = join(import.meta.dirname, "power-program.ts");
 /** Programs of the administrator are not on every PATH. */
 const SYSTEM_PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 const DISK_MB = 96;
-const LOOK_LIMIT_MS = 120_000;
-const RUN_LIMIT_MS = 120_000;
+const LOOK_LIMIT_MS = 240_000;
+const RUN_LIMIT_MS = 240_000;
 /** Nothing reaches the disk by itself for long, and no file system guesses what a program forgot to sync. */
 const MOUNT =
   'mount -o loop,noauto_da_alloc,commit=300 "$1" "$2" && TMPDIR="$2" && export TMPDIR && shift 2 && exec "$@"';

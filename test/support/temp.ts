@@ -7,7 +7,7 @@ import { atFileEnd } from "./file-end.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 
 const made: string[] = [];
-const WAIT_LIMIT_MS = 40_000;
+const WAIT_LIMIT_MS = 120_000;
 const WAIT_POLL_MS = 10;
 
 atFileEnd(() => {
@@ -60,16 +60,23 @@ export function tempRepository(files?: Readonly<Record<string, string>>, { branc
   return repository;
 }
 
+interface Waited {
+  what?: string;
+  limitMs?: number;
+  /** What was there instead, told when it never comes. */
+  seen?: () => string | Promise<string>;
+}
+
 /** Resolves with the first answer that is not false or undefined; rejects when none comes in time. */
 export async function waitFor<T>(
   predicate: () => T | Promise<T>,
-  { what = "the condition", limitMs = WAIT_LIMIT_MS }: { what?: string; limitMs?: number } = {},
+  { what = "the condition", limitMs = WAIT_LIMIT_MS, seen }: Waited = {},
 ): Promise<Exclude<T, false | undefined>> {
   const until = performance.now() + limitMs;
   for (;;) {
     const answer = await predicate();
     if (answer !== false && answer !== undefined) return answer as Exclude<T, false | undefined>;
-    if (performance.now() > until) throw new Error(`waited ${limitMs} ms for ${what}`);
+    if (performance.now() > until) throw new Error(`waited ${limitMs} ms for ${what}${(await seen?.()) ?? ""}`);
     await new Promise((resolve) => setTimeout(resolve, WAIT_POLL_MS));
   }
 }

@@ -10,7 +10,7 @@ import { GATE, type CliPlace } from "./cli.ts";
 import { waitFor } from "./temp.ts";
 
 /** A machine that does much else starts a run slowly. */
-const START_LIMIT_MS = 40_000;
+const START_LIMIT_MS = 120_000;
 
 export const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
 

@@ -5,7 +5,7 @@ import { claudeWorld, promptFor, startScriptedModel, type ScriptedModel } from "
 import type { TurnEnd } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 
-const LIMITS = { idleTimeoutMs: 20_000, turnTimeoutMs: 30_000, completionGraceMs: 5_000 };
+const LIMITS = { idleTimeoutMs: 60_000, turnTimeoutMs: 90_000, completionGraceMs: 5_000 };
 const ANSWER = {
   type: "object",
   properties: { score: { type: "number" } },

@@ -72,7 +72,7 @@ it("runs the user's hooks and sets their variables in the real program only wher
     expect(readFileSync(join(world.workspace, "hooks.txt"), "utf8")).toBe(left);
     await session.close();
   }
-}, 60_000);
+});
 
 it("is refused in one line by every other agent, which is named", () => {
   const options = { userSettings: true };

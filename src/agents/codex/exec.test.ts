@@ -71,4 +71,4 @@ it("takes turns, is interrupted, limited and killed, goes on each time, and find
   expect(await agent.inspect(request, { uuid: randomUUID() })).toEqual({ is: "unknown" });
   await session.close();
   expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
-}, 60_000);
+});

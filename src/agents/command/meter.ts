@@ -41,8 +41,8 @@ export interface Meter {
   messages(): number;
   /** Of the last message that said so. */
   contextTokens(): number | null;
-  /** The conversation's totals at this moment, for the next turn; undefined where it tells none. */
-  totals(): Counted | undefined;
+  /** What the next turn has to take off. */
+  conversation(): Before;
   usage(about: About): Usage;
 }
 
@@ -54,8 +54,15 @@ interface About {
   price: Price;
 }
 
-/** `before`: the conversation's totals when the turn began. */
-export function meter(before: Counted | undefined): Meter {
+/** Of a conversation, when a turn begins. */
+export interface Before {
+  /** As the program last told them; undefined: never. */
+  totals?: Counted | undefined;
+  /** What passed pawl since then, in turns that were ended before they told: the program's next totals may have it or not. */
+  untold?: Tokens | undefined;
+}
+
+export function meter(before: Before): Meter {
   const requests = new Map<string, Tokens & { model: string }>();
   const messages = new Map<string, Counted>();
   const calls = new Map<string, number>();
@@ -73,6 +80,9 @@ export function meter(before: Counted | undefined): Meter {
     }
     return { ...all, usd };
   };
+  /** Through pawl, in this turn. */
+  const passed = (): Tokens =>
+    [...requests.values()].reduce<Tokens>((all, one) => combine(all, one, (x, y) => x + y), NO_TOKENS);
   const larger = (a: number | undefined, b: number | undefined): number | undefined =>
     a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
@@ -113,11 +123,13 @@ export function meter(before: Counted | undefined): Meter {
     },
     session(counted) {
       totals = counted;
-      const base = before ?? { ...NO_TOKENS, usd: 0 };
+      const base = before.totals ?? { ...NO_TOKENS, usd: 0 };
       // A conversation that a program counts anew after a restart has less than before.
       const restarted = sumOf(counted) < sumOf(base);
       const usd = counted.usd === undefined ? undefined : Math.max(0, counted.usd - (restarted ? 0 : (base.usd ?? 0)));
-      ofTurn = { ...(restarted ? counted : combine(counted, base, (x, y) => x - y)), usd };
+      const since = restarted ? counted : combine(counted, base, (x, y) => x - y);
+      // Too little where it has not got them: then what passes in this turn is more, and counts.
+      ofTurn = { ...combine(since, before.untold ?? NO_TOKENS, (x, y) => Math.max(0, x - y)), usd };
     },
     tool(id, name) {
       if (ids.has(id)) return false;
@@ -128,20 +140,22 @@ export function meter(before: Counted | undefined): Meter {
     tools: () => [...calls],
     messages: () => [...messages.values()].filter((one) => sumOf(one) > 0).length,
     contextTokens: () => context,
-    totals: () => totals ?? before,
+    conversation: () =>
+      totals === undefined
+        ? { totals: before.totals, untold: combine(before.untold ?? NO_TOKENS, passed(), (x, y) => x + y) }
+        : { totals },
     usage(about) {
       const told = toldUsage(about);
-      let passed: Tokens = NO_TOKENS;
-      for (const one of requests.values()) passed = combine(passed, one, (x, y) => x + y);
+      const through = passed();
       const made = { requests: about.requests, toolCalls: ids.size };
       // The one or the other: programs count what the cache had in ways of their own.
-      if (sumOf(passed) <= sumOf(told.tokens))
+      if (sumOf(through) <= sumOf(told.tokens))
         return { ...made, ...told.tokens, usd: told.usd, estimated: told.reported === undefined };
       const listed = listedOf(about);
       // A price of its own without tokens is of all that it did; with fewer, of what it had told by then.
       const isAll = told.reported !== undefined && sumOf(told.tokens) === 0;
       const usd = isAll ? told.reported : listed === null ? null : Math.max(listed, told.reported ?? 0);
-      return { ...made, ...passed, usd: usd ?? null, estimated: !isAll };
+      return { ...made, ...through, usd: usd ?? null, estimated: !isAll };
     },
   };
 }

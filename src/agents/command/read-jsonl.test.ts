@@ -14,7 +14,7 @@ const line = (value: unknown): Line => ({
 
 function read(preset: string, values: readonly unknown[]) {
   const { output } = presetEntry(preset);
-  const spent = meter(undefined);
+  const spent = meter({});
   const reader = jsonlReader({ rules: output.format === "jsonl" ? output.rules : [], meter: spent });
   const events = [...values.flatMap((value) => reader.take(line(value))), ...reader.flush()];
   const usage = spent.usage({ requests: 1, model: "m", price: () => null });

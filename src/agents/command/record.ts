@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Usage } from "../../events.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import type { Found, TurnEnd } from "../../ports.ts";
-import type { Counted } from "./meter.ts";
+import type { Before } from "./meter.ts";
 
 /** Where all of it lies, for each agent by its name: a run may have several commands. */
 export const folderOf = (home: string, name: string): string => join(home, "command", name);
@@ -16,15 +16,13 @@ export const programHome = (folder: string): string => join(folder, "home");
 export const promptFile = (folder: string): string => join(folder, "prompt.md");
 export const instructionsFile = (folder: string): string => join(folder, "instructions.md");
 
-export interface Conversation {
+export interface Conversation extends Before {
   /** The program's name for it, once it is known that it exists. */
   session?: string;
   /** The first prompt, for a program that remembers nothing. */
   opening?: string;
   /** Turns in a row that went on with it and never reached the model. */
   misses?: number;
-  /** Totals at the end of its last turn, where the program counts on. */
-  totals?: Counted;
 }
 
 const conversationFile = (folder: string, ref: string): string => join(folder, "conversations", `${ref}.json`);

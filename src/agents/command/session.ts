@@ -55,7 +55,7 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
         if (!warned) yield { type: "notice", text: ON_ARGV };
         warned = true;
       }
-      const meter = newMeter(known.totals);
+      const meter = newMeter(known);
       const reader = entry.output.format === "text" ? textReader() : jsonlReader({ rules: entry.output.rules, meter });
       const record = turnRecord(folder, uuid);
       let wake: (() => void) | undefined;
@@ -85,17 +85,20 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const keep = (): void => {
         const { session: told } = reader.view;
         const named = told ?? known.session ?? (hasPlaceholder(entry, "new-session") ? fresh : undefined);
-        const totals = meter.totals();
         keepConversation(folder, ref, {
           ...(named === undefined ? {} : { session: named }),
           ...(hasPlaceholder(entry, "session") ? {} : { opening }),
-          ...(totals === undefined ? {} : { totals }),
+          ...meter.conversation(),
         });
       };
       const { view } = reader;
       const isModels = entry.output.format === "jsonl";
       const telling = newTelling({ ref, model, isModels, view, meter, way, record, onExists: keep });
-      spent = () => telling.spent();
+      spent = () => {
+        telling.spent();
+        // Also for who comes after a crash.
+        keep();
+      };
       let end: TurnEnd | undefined;
       const events = playTurn({
         uuid,

@@ -11,7 +11,7 @@ import { runProcess } from "../../../src/platform/process.ts";
 import { ESCAPES } from "./escapes.ts";
 import { emptyFolder, openOutside, SECRET } from "./outside.ts";
 
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 60_000;
 
 const root = process.argv[2] ?? "";
 process.env["CANARY_TOKEN"] = SECRET;
