@@ -7,12 +7,15 @@ import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import Anthropic from "@anthropic-ai/sdk";
 import { acpEnvironment } from "../src/agents/acp/environment.ts";
 import { claudeFolders } from "../src/agents/claude/sdk.ts";
 import { configToml } from "../src/agents/codex/config.ts";
+import { presetEntry } from "../src/agents/command/preset-entry.ts";
 import { codexAvailable } from "../src/agents/codex/program.ts";
 import { opencodeAvailable } from "../src/agents/opencode/program.ts";
 import { freePort } from "../src/agents/opencode/reach.ts";
+import { commandEntrySchema, type CommandEntry } from "../src/spec/command-agent.ts";
 
 type Json = Record<string, unknown>;
 
@@ -174,6 +177,78 @@ async function codex(at: Place): Promise<Hand> {
   };
 }
 
+/** The command agent that is measured: `codex exec`, as its preset has it. */
+export function codexExec(): CommandEntry {
+  const preset = presetEntry("codex-exec");
+  const [, ...words] = preset.command;
+  return commandEntrySchema.parse({ ...preset, command: [codexAvailable({}, process.env), ...words] });
+}
+
+/** A process for each turn, as it is meant to be used. */
+function command(at: Place): Promise<Hand> {
+  const home = join(at.root, "codex");
+  mkdirSync(home, { recursive: true });
+  for (const [name, text] of Object.entries(codexExec().files ?? {}))
+    writeFileSync(join(home, name), text.replaceAll("{url}", `${at.url}/v1`));
+  const env = { ...environment(at), OPENAI_API_KEY: "key", RUST_LOG: "error" };
+  const words = ["exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", "-m", "gpt-5.5"];
+  let thread: string | undefined;
+  return Promise.resolve({
+    async turn(prompt) {
+      const args = [...words, ...(thread === undefined ? [] : ["resume", thread]), "-"];
+      const child = spawn(codexAvailable({}, process.env), args, {
+        cwd: at.workspace,
+        env,
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      const closed = new Promise<void>((resolve) => void child.once("close", () => resolve()));
+      let isDone = false;
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const { type, thread_id: id } = JSON.parse(line) as { type: string; thread_id?: string };
+        thread ??= id;
+        isDone ||= type === "turn.completed";
+      });
+      child.stdin.end(prompt);
+      await closed;
+      if (!isDone) throw new Error("codex exec did not complete its turn");
+    },
+    end: () => Promise.resolve(),
+  });
+}
+
+/** No program: the API by its own library, and a shell for the one tool. */
+function messages(at: Place): Promise<Hand> {
+  const client = new Anthropic({ baseURL: at.url, apiKey: "key" });
+  const conversation: Anthropic.MessageParam[] = [];
+  const properties = { command: { type: "string" } };
+  const tool = { name: "Bash", description: "Runs a command.", input_schema: { type: "object" as const, properties } };
+  const shell = (line: string): Promise<string> =>
+    new Promise((resolve) => {
+      const child = spawn("/bin/sh", ["-c", line], { cwd: at.workspace, stdio: ["ignore", "pipe", "ignore"] });
+      let out = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+      child.once("close", () => resolve(out));
+    });
+  return Promise.resolve({
+    async turn(prompt) {
+      conversation.push({ role: "user", content: prompt });
+      for (;;) {
+        const asked = { model: "claude-sonnet-5", max_tokens: 8_192, messages: conversation, tools: [tool] };
+        const { content } = await client.messages.stream(asked).finalMessage();
+        conversation.push({ role: "assistant", content });
+        const calls = content.filter((block) => block.type === "tool_use");
+        if (calls.length === 0) return;
+        const results = calls.map(async ({ id, input }) => {
+          const output = await shell((input as { command: string }).command);
+          return { type: "tool_result" as const, tool_use_id: id, content: output };
+        });
+        conversation.push({ role: "user", content: await Promise.all(results) });
+      }
+    },
+    end: () => Promise.resolve(),
+  });
+}
+
 async function acp(at: Place): Promise<Hand> {
   const own = { ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
   const { PATH = "", HOME = "" } = environment(at);
@@ -254,4 +329,11 @@ async function opencode(at: Place): Promise<Hand> {
   };
 }
 
-export const HANDS: Readonly<Record<string, (at: Place) => Promise<Hand>>> = { claude, codex, opencode, acp };
+export const HANDS: Readonly<Record<string, (at: Place) => Promise<Hand>>> = {
+  claude,
+  codex,
+  opencode,
+  acp,
+  command,
+  messages,
+};

@@ -9,11 +9,13 @@ import { dirname, join } from "node:path";
 import { acp } from "../src/agents/acp.ts";
 import { claude } from "../src/agents/claude.ts";
 import { codex } from "../src/agents/codex.ts";
+import { command } from "../src/agents/command.ts";
+import { messages } from "../src/agents/messages.ts";
 import { opencode } from "../src/agents/opencode.ts";
 import type { Agent, AgentSession, OpenRequest } from "../src/ports.ts";
 import { startStandin } from "../src/standin/server.ts";
 import { plainAgent } from "../test/support/spec.ts";
-import { claudeAcp, HANDS, type Place } from "./agent-hands.ts";
+import { claudeAcp, codexExec, HANDS, type Place } from "./agent-hands.ts";
 import { turnOf } from "./agent-script.ts";
 
 export interface AgentsChild {
@@ -59,6 +61,12 @@ const SUBJECTS: Readonly<
     model: "anthropic/claude-sonnet-4-5",
   },
   acp: { agent: () => acp({ name: acpName }), called: acpName, model: undefined },
+  command: {
+    agent: () => command({ name: "codex-exec", entry: codexExec(), userEnvironment: { ...user, ...urls } }),
+    called: "codex-exec",
+    model: "gpt-5.5",
+  },
+  messages: { agent: () => messages({ userEnvironment: { ...user, ...urls } }), model: "claude-sonnet-5" },
 };
 
 interface Turn {

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { codexAvailable } from "../src/agents/codex/program.ts";
 import { programAt } from "../src/platform/fence.ts";
 import type { Step } from "../src/standin/script.ts";
 import { startStandin } from "../src/standin/server.ts";
@@ -30,6 +31,8 @@ export const AGENTS: Readonly<Record<string, () => string[]>> = {
   codex: () => ["--agent", "codex", "--model", "gpt-5.5"],
   opencode: () => ["--agent", "opencode", "--model", "anthropic/claude-sonnet-4-5"],
   acp: () => ["--agent", `acp:'${claudeAcp()}'`, "--env", "ANTHROPIC_API_KEY", "--env", "ANTHROPIC_BASE_URL"],
+  command: () => ["--agent", "codex-exec", "--agent-bin", codexAvailable({}, process.env), "--model", "gpt-5.5"],
+  messages: () => ["--agent", "messages", "--model", "claude-sonnet-5"],
 };
 
 const environmentFor = (place: Place, url: string): Record<string, string> => ({
