@@ -1,8 +1,9 @@
 /** `pawl run --agent acp:…` through the built command line: two real ACP agents, in the fence, on the stand-in model. */
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ACP_GAPS } from "../../src/agents/acp.ts";
+import type { Usage } from "../../src/events.ts";
 import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect } from "../support/acp.ts";
 import { CHECK, killedAndSteered, openaiLogin, refusesAll, RUN_LIMIT_MS } from "../support/agent-run.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
@@ -41,6 +42,24 @@ directivesTable({
   gaps: ACP_GAPS,
 });
 
+/** Output tokens of all turns, as pawl has them down by now. */
+function recorded(state: string): number {
+  type Line = { at: string; usage?: Usage; end?: { usage: Usage } };
+  const lines = globSync(`${state}/**/acp/*.jsonl`).flatMap((file) =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line),
+  );
+  const turns: number[] = [];
+  for (const { at, usage, end } of lines) {
+    const counted = end?.usage ?? usage;
+    if (at === "prompt") turns.push(0);
+    else if (counted !== undefined) turns[turns.length - 1] = counted.outputTokens;
+  }
+  return turns.reduce((sum, tokens) => sum + tokens, 0);
+}
+
 it(
   "goes from red to green, is killed in the middle and gone on with, and hears what is said",
   async () => {
@@ -49,9 +68,12 @@ it(
       env: openaiLogin,
       shell,
       first: [shell("echo wrong > work.txt")],
-      async settled({ standin }) {
+      async settled({ standin, state }) {
         const titles = (): number => (standin?.requests ?? []).filter(({ model }) => model === TITLES).length;
-        await waitFor(() => titles() === TITLE_REQUESTS, { what: "the title of the conversation" });
+        await waitFor(() => titles() === TITLE_REQUESTS && recorded(state) === standin?.billing.outputTokens, {
+          what: "the title of the conversation, and all of it in pawl's record",
+          seen: () => `; ${titles()} requests, ${recorded(state)} of ${standin?.billing.outputTokens} tokens`,
+        });
       },
     });
   },
