@@ -81,7 +81,16 @@ export async function killedAndSteered(agent: KilledAgent): Promise<{ place: Cli
   expect(readFileSync(join(place.repository.path, "work.txt"), "utf8")).toBe("right\n");
   const turns = facts.filter((fact) => fact.type === "turn-end");
   const counted = turns.reduce((sum, { usage }) => sum + usage.outputTokens, 0);
-  expect(counted).toBe(place.standin?.billing.outputTokens);
+  const seen = (place.standin?.requests ?? []).map(({ n, at, step, status, answered, billing: { outputTokens } }) => ({
+    n,
+    at,
+    step,
+    status,
+    answered,
+    outputTokens,
+  }));
+  const ended = turns.map(({ at, outcome, usage }) => ({ at: new Date(at), is: outcome.is, usage }));
+  expect(counted, JSON.stringify({ ended, seen })).toBe(place.standin?.billing.outputTokens);
   expect(turns.every(({ usage }) => usage.usd !== null && usage.usd > 0)).toBe(true);
   return { place, facts };
 }

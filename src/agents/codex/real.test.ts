@@ -213,6 +213,22 @@ it("forgets what was said into a turn that is interrupted before a request could
   expect(model.seen.at(-1)?.words).not.toContain("quokka");
 });
 
+it("counts an answer that was under way when something was said, whatever becomes of it", async () => {
+  const { session } = await place();
+  const billed = (): number => model.standin.billing.outputTokens;
+  const before = billed();
+  let said: Promise<string> | undefined;
+  const steps: Step[] = [{ ...exec("true"), chunkMs: 100 }, { text: "Second." }, { text: "Third." }];
+  const { end } = await play(session, promptFor(steps), {
+    onEvent(event) {
+      if (event.type === "request") said ??= session.say("d1", "mind the quokka");
+    },
+  });
+  expect([await said, end.outcome.is]).toEqual(["now", "done"]);
+  expect(model.seen.at(-1)?.words).toContain("quokka");
+  expect(end.usage.outputTokens).toBe(billed() - before);
+});
+
 it("ends a turn at the agent's own limit of requests, without the request beyond it", async () => {
   const { session } = await place(withOptions({ maxTurns: 2 }));
   const before = model.seen.length;

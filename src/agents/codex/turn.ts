@@ -201,7 +201,9 @@ async function* end(
   const wasDone = found.is === "done" && goal?.isActive() !== true;
   let outcome = stopping === undefined || wasDone ? found : stopping;
   const counted = meter.usage(way.requests());
-  const record = outcome.is === "done" && meter.responses() > 0 ? undefined : await recorded();
+  // Codex tells nothing of an answer that it gives up for what was said meanwhile; it has passed the gateway all the same.
+  const isTold = meter.responses() > 0 && meter.responses() >= way.requests();
+  const record = outcome.is === "done" && isTold ? undefined : await recorded();
   const usage = record === undefined ? counted : larger(counted, record);
   const answered = answers && outcome.is === "done" ? answerIn(view.finalText) : undefined;
   if (answers && outcome.is === "done" && answered === undefined) outcome = failed("the answer is not JSON");
