@@ -41,7 +41,7 @@ async function driven(place: CliPlace, asks: Asks[], timeoutMs = 60_000): Promis
     ...base,
     workspace: { ...base.workspace, repository: repository.path, path: repository.path, branch: "pawl/asking" },
     agent: { ...base.agent, name: "scripted", ask: { permissions: "ask", questions: "ask", timeoutMs } },
-    checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 20_000 }],
+    checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 60_000 }],
   };
   const commit = repository.git("rev-parse", "HEAD");
   const tree = repository.git("rev-parse", "HEAD^{tree}");

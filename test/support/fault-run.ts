@@ -112,7 +112,7 @@ export class FaultPlace {
       fence: { ...spec.fence, kind },
       workspace: { ...spec.workspace, repository: this.repo, path: this.repo, branch: "pawl/fault" },
       agent: { ...spec.agent, name: "scripted" },
-      checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 20_000 }],
+      checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 60_000 }],
     };
   }
 

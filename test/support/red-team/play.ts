@@ -6,7 +6,7 @@ import { tempDir } from "../temp.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-export const SESSION_LIMIT_MS = 120_000;
+export const SESSION_LIMIT_MS = 400_000;
 export const isRoot = process.getuid?.() === 0;
 
 interface Played {
