@@ -201,7 +201,7 @@ async function* end(
   const wasDone = found.is === "done" && goal?.isActive() !== true;
   let outcome = stopping === undefined || wasDone ? found : stopping;
   const counted = meter.usage(way.requests());
-  // Codex tells nothing of an answer that it gives up for what was said meanwhile; it has passed the gateway all the same.
+  // Codex was seen to tell of fewer answers than it had asked for: what passed the gateway is in the record, too.
   const isTold = meter.responses() > 0 && meter.responses() >= way.requests();
   const record = outcome.is === "done" && isTold ? undefined : await recorded();
   const usage = record === undefined ? counted : larger(counted, record);

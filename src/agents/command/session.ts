@@ -60,6 +60,7 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const record = turnRecord(folder, uuid);
       let wake: (() => void) | undefined;
       let spent: (() => void) | undefined;
+      let answered: (() => void) | undefined;
       way.begin({
         limit: options.maxRequests,
         onRequest: () => record.note({ is: "request" }),
@@ -70,6 +71,8 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
         onSpent(asked, of, tokens) {
           meter.seen(asked, of, tokens);
           spent?.();
+          // Also for who comes after a crash.
+          answered?.();
           wake?.();
         },
         wake: () => wake?.(),
@@ -94,11 +97,8 @@ export function commandSession(request: OpenRequest, { entry, user }: Setup): Ag
       const { view } = reader;
       const isModels = entry.output.format === "jsonl";
       const telling = newTelling({ ref, model, isModels, view, meter, way, record, onExists: keep });
-      spent = () => {
-        telling.spent();
-        // Also for who comes after a crash.
-        keep();
-      };
+      spent = () => telling.spent();
+      answered = keep;
       let end: TurnEnd | undefined;
       const events = playTurn({
         uuid,
