@@ -1,10 +1,11 @@
 /** The commands around a run through the built command line: doctor, stand-in, help, diff, restore, worktrees. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COMMANDS } from "../../src/views/cli/table.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
-import { waitFor } from "../support/temp.ts";
+import { tempDir, waitFor } from "../support/temp.ts";
+import { bash } from "../support/watch-run.ts";
 
 it("examines what pawl needs, and fails when there is no login", async () => {
   const place = await cliPlace({});
@@ -32,6 +33,22 @@ it("examines what pawl needs, and fails when there is no login", async () => {
     "fence",
     "code",
   ]);
+});
+
+it("needs no program but git and a shell: a run without a jq, gh or node to be found, and nothing is installed", async () => {
+  const programs = tempDir("programs");
+  for (const name of ["git", "sh"]) symlinkSync(join("/usr/bin", name), join(programs, name));
+  const place = await cliPlace({
+    script: byIteration({
+      1: [bash("command -v jq gh node npm > seen.txt; echo almost > made.txt"), { text: CLAIM }],
+      2: [bash("echo right > made.txt"), { text: CLAIM }],
+    }),
+  });
+  const check = 'made=read -r word < made.txt && test "$word" = right';
+  const { code, stdout } = await place.start(["run", "make it", "--check", check], { env: { PATH: programs } }).done;
+  expect([code, stdout]).toEqual([0, "verified pawl/make-it\n"]);
+  expect(place.repository.git("show", "pawl/make-it:seen.txt")).toBe("");
+  expect(readdirSync(programs)).toEqual(["git", "sh"]);
 });
 
 it("opens the fence, tries to get out of it, and says what held", async () => {

@@ -31,9 +31,10 @@ async function published(env: Environment): Promise<string | undefined> {
   try {
     const { exitCode } = await runProcess({
       command: "npm",
-      args: ["view", "pawl", "version", "--loglevel=silent"],
-      cwd: process.cwd(),
-      env: { PATH: env["PATH"] ?? "", HOME: env["HOME"] ?? "", NO_UPDATE_NOTIFIER: "1" },
+      args: ["view", "pawl", "version", "--loglevel=silent", "--no-update-notifier"],
+      // Settings of a project are an agent's to write: whom to ask is the user's own.
+      cwd: "/",
+      env: { PATH: env["PATH"] ?? "", HOME: env["HOME"] ?? "" },
       timeoutMs: LOOKUP_TIMEOUT_MS,
       onOutput: (chunk) => {
         said = (said + Buffer.from(chunk).toString()).slice(0, MAX_ANSWER_BYTES);
