@@ -49,6 +49,9 @@ export function ownProgram({ packaged, places }: Program): string | undefined {
   return undefined;
 }
 
+/** What must be readable for it to run: its folder, and itself where that is not for showing, as a home is. */
+export const readableFor = (program: string): string[] => [dirname(program), program];
+
 /** Absolute; undefined: there is none. With a slash it is a path, else it is looked for in the PATH. */
 export function programPath(name: string, env: Environment): string | undefined {
   const places = name.includes(sep)

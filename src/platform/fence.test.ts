@@ -19,6 +19,8 @@ let places: Place[];
 beforeAll(async () => {
   root = tempDir("fence");
   for (const folder of ["work", "home", "outside", "tools/bin"]) mkdirSync(join(root, folder), { recursive: true });
+  mkdirSync(join(root, "private"), { mode: 0o700 });
+  writeFileSync(join(root, "private/own"), "#!/bin/sh\necho own\n", { mode: 0o700 });
   writeFileSync(join(root, "outside/secret"), SECRET);
   writeFileSync(join(root, "tools/bin/hello"), "#!/bin/sh\necho hello\n", { mode: 0o755 });
   writeFileSync(join(root, "tools/credentials"), SECRET);
@@ -27,6 +29,7 @@ beforeAll(async () => {
     ...toolchainPlaces({ path, named: [], closed: [root] }),
     { path: join(root, "work"), access: "write" },
     { path: join(root, "home"), access: "write" },
+    { path: join(root, "private"), access: "read" },
   ];
   const opened = await bwrapFence({ run: "r-fence", places });
   if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
@@ -65,6 +68,14 @@ it("lets work be done: files written inside are the user's outside", async () =>
   expect(exitCode).toBe(0);
   expect(readFileSync(join(root, "work/made"), "utf8")).toBe("made\n");
   expect(statSync(join(root, "work/made")).uid).toBe(process.getuid?.());
+});
+
+it("shows a place that its owner alone may read, to read", async () => {
+  const own = join(root, "private/own");
+  const { output } = await inside(`${own}; echo bad >> ${own}; rm -f ${own}; chmod 777 ${own}; ${own}`);
+  expect(output.match(/^own$/gm)).toHaveLength(2);
+  expect(readFileSync(own, "utf8")).toBe("#!/bin/sh\necho own\n");
+  expect(statSync(own)).toMatchObject({ uid: process.getuid?.(), mode: 0o100700 });
 });
 
 it("hides everything that was not opened, also by its full path", async () => {

@@ -1,8 +1,9 @@
 /** What a run says and does about its fence: which one, with which login, and where there is none. */
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { claudeProgram } from "../../src/agents/claude/sdk.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, CLI, cliPlace, NODE, type CliPlace } from "../support/cli.ts";
 import { writeFiles } from "../support/temp.ts";
@@ -55,6 +56,19 @@ describe.concurrent("a login", () => {
     ]);
     expect(stderr).toContain("--fence none");
   });
+});
+
+it("shows a program that lies in the home, private to its owner, and nothing beside it", async () => {
+  const script = byIteration({ 1: [bash('cat "$SECRET_FILE" > made.txt; echo x >> made.txt'), { text: CLAIM }] });
+  const place = await cliPlace({ script });
+  const [bin, beside] = [join(place.home, "my-claude"), join(place.home, "notes.txt")];
+  writeFileSync(bin, `#!/bin/sh\nexec '${claudeProgram({})}' "$@"\n`, { mode: 0o700 });
+  writeFileSync(beside, SECRET);
+  chmodSync(place.home, 0o700);
+  const env = { SECRET_FILE: beside };
+  const { code, stdout } = await place.start([...RUN, "--agent-bin", bin, "--env", "SECRET_FILE"], { env }).done;
+  expect([code, stdout]).toEqual([0, "verified pawl/make-made-txt\n"]);
+  expect(readFileSync(join(place.repository.path, "made.txt"), "utf8")).toBe("x\n");
 });
 
 it("names the fence in the header, the summary, status, show and the evidence", async () => {

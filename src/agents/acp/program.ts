@@ -16,12 +16,12 @@ export function acpProgram({ command: [program] }: Pick<AcpOptions, "command">, 
   });
 }
 
-/** Folders that must be readable for it to run; [] when there is no such program. */
+/** What must be readable for it to run; [] when there is no such program. */
 export function acpFolders({ command }: Pick<AcpOptions, "command">, env: Environment): string[] {
   const [program, ...args] = command;
   const words = args.filter((word) => isAbsolute(word) && existsSync(word));
   const programs = [programPath(program, env), ...words].filter((path) => path !== undefined);
-  return [...new Set(programs.flatMap((path) => [folderOf(path), folderOf(realpathSync(path))]))];
+  return [...new Set(programs.flatMap((path) => [path, realpathSync(path)]).flatMap((path) => [folderOf(path), path]))];
 }
 
 /** A script of a package needs the packages beside it. */

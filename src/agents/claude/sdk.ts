@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type * as SdkModule from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
-import { programPath } from "../programs.ts";
+import { programPath, readableFor } from "../programs.ts";
 import type { ClaudeOptions } from "./options.ts";
 
 const PACKAGE = "@anthropic-ai/claude-agent-sdk";
@@ -50,9 +50,9 @@ export function claudeAvailable(
   }
 }
 
-/** Folders that must be readable for the program to run. */
+/** What must be readable for the program to run. */
 export function claudeFolders({ bin }: { bin?: unknown }): string[] {
-  if (typeof bin === "string") return bin.includes("/") ? [dirname(resolve(bin))] : [];
+  if (typeof bin === "string") return bin.includes("/") ? readableFor(resolve(bin)) : [];
   return ownPrograms();
 }
 

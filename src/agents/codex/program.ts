@@ -1,6 +1,6 @@
 /** Where the Codex program is. */
 import { dirname, join } from "node:path";
-import { availableProgram, ownProgram, programOf, type Environment, type Program } from "../programs.ts";
+import { availableProgram, ownProgram, programOf, readableFor, type Environment, type Program } from "../programs.ts";
 
 const PACKAGE = "@openai/codex";
 const NAME = process.platform === "win32" ? "codex.exe" : "codex";
@@ -25,10 +25,10 @@ type Named = Readonly<Record<string, unknown>>;
 /** Throws UsageError when there is no program. */
 export const codexAvailable = ({ bin }: Named, env: Environment): string => availableProgram(CODEX, bin, env);
 
-/** Folders that must be readable for the program to run. */
+/** What must be readable for the program to run. */
 export function codexFolders({ bin }: Named): string[] {
   const program = programOf(CODEX, bin, process.env);
   if (program === undefined) return [];
   // Its helpers lie beside the folder of the program.
-  return program === ownProgram(CODEX) ? [dirname(dirname(program))] : [dirname(program)];
+  return program === ownProgram(CODEX) ? [dirname(dirname(program))] : readableFor(program);
 }

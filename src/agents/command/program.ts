@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import type { AgentSpec } from "../../spec.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
-import { programPath } from "../programs.ts";
+import { programPath, readableFor } from "../programs.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +23,7 @@ function programFolders(program: string): string[] {
   const real = realOf(program);
   const within = real.indexOf(PACKAGES);
   const root = within < 0 ? dirname(real) : real.slice(0, within + PACKAGES.length - 1);
-  return [...new Set([dirname(program), root])];
+  return [...new Set([...readableFor(program), root, real])];
 }
 
 function realOf(path: string): string {

@@ -1,6 +1,6 @@
 /** Where the opencode program is. */
-import { dirname, join } from "node:path";
-import { availableProgram, programOf, type Environment, type Program } from "../programs.ts";
+import { join } from "node:path";
+import { availableProgram, programOf, readableFor, type Environment, type Program } from "../programs.ts";
 
 const NAME = "opencode";
 /** As its packages are called beyond platform and processor, best first. */
@@ -20,8 +20,8 @@ type Named = Readonly<Record<string, unknown>>;
 /** Throws UsageError when there is no program. */
 export const opencodeAvailable = ({ bin }: Named, env: Environment): string => availableProgram(OPENCODE, bin, env);
 
-/** Folders that must be readable for the program to run. */
+/** What must be readable for the program to run. */
 export function opencodeFolders({ bin }: Named): string[] {
   const program = programOf(OPENCODE, bin, process.env);
-  return program === undefined ? [] : [dirname(program)];
+  return program === undefined ? [] : readableFor(program);
 }

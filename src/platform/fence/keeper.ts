@@ -70,7 +70,8 @@ while (my $line = <STDIN>) {
   my ($how, $source) = (substr($line, 0, 1), substr($line, 1));
   my $tree = must(syscall(428, -100, $source, 0x88001), "open_tree $source");
   my $attr = pack("QQQQ", 0x00100000, 0, 0, fileno($ns));
-  must(syscall(442, $tree, $empty, 0x9000, $attr, 32), "idmap $source") if $how eq "w";
+  my $mapped = $how eq "-" ? 0 : syscall(442, $tree, $empty, 0x9000, $attr, 32);
+  must($mapped, "idmap $source") if $how eq "w";
   push @trees, [$tree, -d $source];
 }
 syswrite $go, "x"; waitpid $child, 0;
@@ -128,7 +129,7 @@ export async function openKeeper(given: readonly Place[], { uid, nsenter }: Want
   child.on("error", () => undefined);
   const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
   stdin.on("error", () => undefined);
-  const lines = places.map(({ path, access }) => `${access === "write" && isRoots(path) ? "w" : "r"}${path}\0`);
+  const lines = places.map((place) => `${mappingOf(place)}${place.path}\0`);
   stdin.write(`${lines.join("")}\0`);
   const ready = await Promise.race([
     once(stdout, "data").then(() => true),
@@ -196,4 +197,15 @@ function ofUser({ pid, nsenter }: { pid: number; nsenter: string }): Kept {
   };
 }
 
-const isRoots = (path: string): boolean => statSync(path).uid === 0;
+const OTHERS_MAY_ENTER = 0o5;
+
+/**
+ * Whether what is root's becomes its own: `w`, it must; `r`, if the file system can, because root alone may read it and
+ * it were of no use inside; `-`, it stays root's.
+ */
+function mappingOf({ path, access }: Place): "w" | "r" | "-" {
+  const { uid, mode } = statSync(path);
+  if (uid !== 0) return "-";
+  if (access === "write") return "w";
+  return (mode & OTHERS_MAY_ENTER) === OTHERS_MAY_ENTER ? "-" : "r";
+}
