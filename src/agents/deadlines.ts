@@ -5,8 +5,8 @@ import type { Waiting } from "./waiting.ts";
 
 /** How long an interrupted turn may take to end before its process is killed. */
 const INTERRUPT_GRACE_MS = 5_000;
-/** The same after a timeout: it was silent or slow for long enough, and a deadline must not be overrun by much. */
-const TIMEOUT_GRACE_MS = 1_000;
+/** The same after a timeout: it was silent or slow for long enough; with what ending it takes, two seconds over it is all. */
+const TIMEOUT_GRACE_MS = 500;
 
 /** When a turn that was told to end is killed. Monotonic ms. */
 export const killTime = (outcome: TurnOutcome): number =>

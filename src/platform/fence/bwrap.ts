@@ -15,13 +15,14 @@ const SMALL_BYTES = String(16 * 1024 ** 2);
 /** Browsers and parallel Python want more of it than of the others. */
 const SHARED_BYTES = String(512 * 1024 ** 2);
 const memory = (folder: string, bytes: string): string[] => ["--size", bytes, "--perms", "1777", "--tmpfs", folder];
-const EMPTY = [
+const DEVICES = [
   ["--proc", "/proc", "--dev", "/dev"],
   memory("/dev/shm", SHARED_BYTES),
   // Else it were memory without a limit.
   ["--remount-ro", "/dev"],
-  ...["/tmp", "/var/tmp", "/run"].map((folder) => memory(folder, SMALL_BYTES)),
 ].flat();
+/** Empty, and gone with the command, where no place lies over them. */
+const EMPTY = ["/tmp", "/var/tmp", "/run"];
 
 export interface Inside {
   cwd: string;
@@ -65,7 +66,10 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
     ...system.links.flatMap(({ target, at }) => ["--symlink", target, at]),
-    ...EMPTY,
+    ...DEVICES,
+    ...EMPTY.filter((folder) => !places.some(({ path, at = path }) => at === folder)).flatMap((folder) =>
+      memory(folder, SMALL_BYTES),
+    ),
     ...places.flatMap(bind),
     ...hidden.flatMap((file) => ["--ro-bind", "/dev/null", file]),
     "--remount-ro",
