@@ -1,5 +1,6 @@
 /** `kill -9` at random moments of real runs, half of them of the driver alone. */
-import { killMany, undisturbed } from "../../test/support/kill-run.ts";
+import { killMany } from "../../test/support/kill-many.ts";
+import { undisturbed } from "../../test/support/kill-run.ts";
 import type { Part } from "./part.ts";
 
 const KILLS_PER_RUN = 5;

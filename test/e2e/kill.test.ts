@@ -1,6 +1,7 @@
 /** `kill -9` at random moments of real runs; 50 here, 500 in `npm run campaign`. */
 import { beforeAll, expect, it } from "vitest";
-import { killedRun, killMany, undisturbed } from "../support/kill-run.ts";
+import { killMany } from "../support/kill-many.ts";
+import { killedRun, undisturbed } from "../support/kill-run.ts";
 
 const KILLS = 50;
 /** So many that few runs need a driver more, which nobody kills. */
@@ -15,10 +16,16 @@ beforeAll(async () => {
 
 it("ends as the undisturbed run does after 50 kills at random moments, half of them of the driver alone (F1, row 15)", async () => {
   expect(calm.ending).toMatchObject({ outcome: "verified all-required-pass", iterations: 3, requests: 7 });
-  const { wrongs, kills, driverOnly } = await killMany({ seed: SEED, kills: KILLS, killsEach: KILLS_PER_RUN }, calm);
+  const plan = { seed: SEED, kills: KILLS, killsEach: KILLS_PER_RUN };
+  const { wrongs, kills, driverOnly, stages } = await killMany(plan, calm);
   expect(wrongs).toEqual([]);
   expect(kills).toBeGreaterThanOrEqual(KILLS);
   expect(driverOnly).toBeGreaterThan(KILLS / 4);
+  const met = Object.keys(stages);
+  for (const iteration of [1, 2, 3]) expect(met.filter((stage) => stage.startsWith(`${iteration} `))).not.toEqual([]);
+  // While the model answers, and while what it did is judged and kept.
+  expect(met.filter((stage) => /turn-start|session-opened/.test(stage))).not.toEqual([]);
+  expect(met.filter((stage) => /turn-end|change-recorded|check-|decision-made|effect-/.test(stage))).not.toEqual([]);
 }, 900_000);
 
 it("costs one request when it is killed in the moment the model gets the result of a tool (F1)", async () => {

@@ -15,7 +15,7 @@ import { taggedProcesses } from "./processes.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
 const END_TIMEOUT_MS = 240_000;
-const REQUEST_POLL_MS = 1;
+const POLL_MS = 2;
 
 /** In plain shell: what is killed and repeated here is pawl, and a check of Node's would cost ten times as much. */
 const CHECK = '[ "$(sh add.sh 2 3)" = 5 ]\n';
@@ -52,10 +52,18 @@ export interface Ending {
   requests: number;
 }
 
+/** Where a run stood when it was killed: its iteration, and the last fact it had told. */
+export type Stage = `${number} ${Fact["type"]}`;
+
 export interface KillReport {
   ending: Ending;
+  /** Behind a fact that the kill before it had not seen: a driver that is killed again while it starts shows little. */
   kills: number;
   driverOnly: number;
+  /** Of each of them. */
+  stages: Stage[];
+  /** Those behind no new fact. */
+  idle: number;
   /** Model requests beyond those of the undisturbed run; at most one a kill. */
   extraRequests: number;
   /** What was wrong, in words; empty when all is well. */
@@ -107,8 +115,17 @@ class Place {
   }
 
   async facts(): Promise<Fact[]> {
-    const [row] = existsSync(join(this.root, "state", "journal.db")) ? await this.state.journal.runs() : [];
+    const row = await this.#row();
     return row === undefined ? [] : await this.state.journal.read(row.run);
+  }
+
+  /** -1: there is no fact yet. */
+  async head(): Promise<number> {
+    return (await this.#row())?.lastSeq ?? -1;
+  }
+
+  async #row() {
+    return existsSync(join(this.root, "state", "journal.db")) ? (await this.state.journal.runs())[0] : undefined;
   }
 
   close(): void {
@@ -133,14 +150,15 @@ async function endingOf(place: Place, facts: readonly Fact[]): Promise<Ending> {
   };
 }
 
-/** The measure for all the others, with how long it takes at its best: kills shall fall into a run, not behind it. */
-export async function undisturbed(): Promise<{ ending: Ending; ms: number }> {
-  const first = await calmRun();
-  const second = await calmRun();
-  return { ...first, ms: Math.min(first.ms, second.ms) };
+export interface Calm {
+  ending: Ending;
+  ms: number;
+  /** How many it tells. */
+  facts: number;
 }
 
-async function calmRun(): Promise<{ ending: Ending; ms: number }> {
+/** The measure for all the others. */
+export async function undisturbed(): Promise<Calm> {
   const standin = await startStandin({ script: SCRIPT });
   const place = new Place(standin);
   try {
@@ -148,7 +166,8 @@ async function calmRun(): Promise<{ ending: Ending; ms: number }> {
     const run = place.start(RUN);
     const code = await run.ended;
     if (code !== 0) throw new Error(`the undisturbed run ended with ${code}: ${run.stderr()}`);
-    return { ending: await endingOf(place, await place.facts()), ms: performance.now() - began };
+    const facts = await place.facts();
+    return { ending: await endingOf(place, facts), ms: performance.now() - began, facts: worked(facts) };
   } finally {
     place.close();
     await standin.close();
@@ -182,8 +201,11 @@ function killTree(pid: number, run: string | undefined): void {
 
 interface Moment {
   driverOnly: boolean;
-  /** A fraction of an undisturbed run's time, or the moment the model gets its n-th request since the start. */
-  at: number | { request: number };
+  /**
+   * So many facts after those of the kill before, both as shares of what an undisturbed run tells and takes: a clock alone
+   * would hit the start again and again where the machine is slower now. Or the moment the model gets its n-th request.
+   */
+  at: { facts: number; thenTime: number } | { request: number };
 }
 
 export interface KillPlan {
@@ -191,39 +213,61 @@ export interface KillPlan {
   moments: readonly Moment[];
 }
 
+/** Facts of the work itself: each driver adds some of its own. */
+const worked = (facts: readonly Fact[]): number => facts.filter(({ type }) => type !== "lease-changed").length;
+
+interface Waited {
+  ended: Promise<unknown>;
+  place: Place;
+  before: readonly Fact[];
+  calm: Calm;
+}
+
 /** True when the run was over before the moment came. */
-async function waitFor(
-  { at }: Moment,
-  { ended, standin, calmMs }: { ended: Promise<unknown>; standin: Standin; calmMs: number },
-): Promise<boolean> {
+async function waitFor({ at }: Moment, { ended, place, before, calm }: Waited): Promise<boolean> {
   const over = ended.then(() => true);
   const overWithin = (ms: number): Promise<boolean> => Promise.race([over, sleep(ms).then(() => false)]);
-  if (typeof at === "number") return await overWithin(at * calmMs);
-  while (askedOf(standin) < at.request) if (await overWithin(REQUEST_POLL_MS)) return true;
-  return false;
+  if ("request" in at) {
+    while (askedOf(place.standin) < at.request) if (await overWithin(POLL_MS)) return true;
+    return false;
+  }
+  const until = worked(before) + at.facts * calm.facts;
+  let head = before.length - 1;
+  for (let count = worked(before); count < until;) {
+    if (await overWithin(POLL_MS)) return true;
+    const now = await place.head();
+    if (now === head) continue;
+    head = now;
+    count = worked(await place.facts());
+  }
+  return await overWithin(at.thenTime * calm.ms);
 }
 
 const askedOf = ({ requests }: Standin): number => requests.filter((request) => request.toolsOffered > 0).length;
 
-export async function killedRun(plan: KillPlan, calm: { ending: Ending; ms: number }): Promise<KillReport> {
+export async function killedRun(plan: KillPlan, calm: Calm): Promise<KillReport> {
   const standin = await startStandin({ script: SCRIPT });
   const place = new Place(standin);
   const wrongs: string[] = [];
-  let kills = 0;
+  const stages: Stage[] = [];
   let driverOnly = 0;
+  let idle = 0;
   try {
     let before: Fact[] = [];
     for (const moment of plan.moments) {
       const { child, ended } = place.start(before.length === 0 ? RUN : ["resume", before[0]?.run ?? ""]);
-      if (await waitFor(moment, { ended, standin, calmMs: calm.ms })) break;
+      if (await waitFor(moment, { ended, place, before, calm })) break;
       const run = (await place.facts())[0]?.run;
       if (moment.driverOnly) child.kill("SIGKILL");
       else if (child.pid !== undefined) killTree(child.pid, run);
       await ended;
-      kills += 1;
-      driverOnly += moment.driverOnly ? 1 : 0;
       const after = await place.facts();
-      if (!startsWith(after, before)) wrongs.push(`facts were lost at kill ${kills}`);
+      if (worked(after) === worked(before)) idle += 1;
+      else {
+        stages.push(stageOf(after));
+        driverOnly += moment.driverOnly ? 1 : 0;
+      }
+      if (!startsWith(after, before)) wrongs.push(`facts were lost at kill ${stages.length + idle}`);
       before = after;
     }
     const run = (await place.facts())[0]?.run;
@@ -237,11 +281,17 @@ export async function killedRun(plan: KillPlan, calm: { ending: Ending; ms: numb
     if (!startsWith(facts, before)) wrongs.push("facts were lost");
     const ending = await endingOf(place, facts);
     wrongs.push(...compare(ending, calm.ending), ...leftovers(place, facts));
-    return { ending, kills, driverOnly, extraRequests: ending.requests - calm.ending.requests, wrongs };
+    const extraRequests = ending.requests - calm.ending.requests;
+    return { ending, kills: stages.length, driverOnly, stages, idle, extraRequests, wrongs };
   } finally {
     place.close();
     await standin.close();
   }
+}
+
+function stageOf(facts: readonly Fact[]): Stage {
+  const iterations = facts.filter(({ type }) => type === "iteration-start").length;
+  return `${iterations} ${facts.findLast(({ type }) => type !== "lease-changed")?.type ?? "run-start"}`;
 }
 
 function compare(ending: Ending, calm: Ending): string[] {
@@ -284,67 +334,3 @@ const startsWith = (facts: readonly Fact[], before: readonly Fact[]): boolean =>
   before.every((fact, i) => JSON.stringify(facts[i]) === JSON.stringify(fact));
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-export interface KillTotals {
-  runs: number;
-  kills: number;
-  driverOnly: number;
-  extraRequests: number;
-  /** By the plan's number. */
-  wrongs: { plan: number; wrongs: string[] }[];
-}
-
-/** Runs that mostly wait for each other's moment: a few at once keep the machine busy and disturb each other, as in life. */
-const RUNS_AT_ONCE = 3;
-
-/** Runs of a seed's plans until `kills` were made. `tell` after each. */
-export async function killMany(
-  { seed, kills, killsEach }: { seed: number; kills: number; killsEach: number },
-  calm: { ending: Ending; ms: number },
-  tell: (totals: KillTotals) => void = () => undefined,
-): Promise<KillTotals> {
-  const totals: KillTotals = { runs: 0, kills: 0, driverOnly: 0, extraRequests: 0, wrongs: [] };
-  const left = plans(seed, kills, killsEach).entries();
-  /** Made, or to be made by a run that goes on. */
-  let counted = 0;
-  const work = async (): Promise<void> => {
-    while (counted < kills) {
-      const { value: next, done } = left.next();
-      if (done === true) return;
-      const [number, plan] = next;
-      const moments = plan.moments.slice(0, kills - counted);
-      counted += moments.length;
-      const report = await killedRun({ moments }, calm);
-      counted -= moments.length - report.kills;
-      totals.runs += 1;
-      totals.kills += report.kills;
-      totals.driverOnly += report.driverOnly;
-      totals.extraRequests += report.extraRequests;
-      const { kills: made, extraRequests } = report;
-      const tooMany = extraRequests > made ? [`${extraRequests} extra requests after ${made} kills`] : [];
-      const wrongs = [...report.wrongs, ...tooMany];
-      if (wrongs.length > 0) totals.wrongs.push({ plan: number, wrongs });
-      tell(totals);
-    }
-  };
-  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));
-  return totals;
-}
-
-/** Seeded, so that a plan that found something can be run again. */
-function plans(seed: number, count: number, killsEach: number): KillPlan[] {
-  const random = mulberry(seed);
-  return Array.from({ length: count }, () => ({
-    moments: Array.from({ length: killsEach }, () => ({ at: random() * 1.05, driverOnly: random() < 0.5 })),
-  }));
-}
-
-export function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

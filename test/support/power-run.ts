@@ -17,6 +17,7 @@ const PROGRAM = join(import.meta.dirname, "power-program.ts");
 /** Programs of the administrator are not on every PATH. */
 const SYSTEM_PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 const DISK_MB = 96;
+const POLL_MS = 10;
 const LOOK_LIMIT_MS = 240_000;
 const RUN_LIMIT_MS = 240_000;
 /** Nothing reaches the disk by itself for long, and no file system guesses what a program forgot to sync. */
@@ -25,8 +26,10 @@ const MOUNT =
 
 export interface PowerReport {
   cuts: number;
-  /** Facts that were on the disk, over all cuts. */
-  facts: number;
+  /** Facts that were on the disk, of each cut. */
+  facts: number[];
+  /** Kinds of them, over all cuts. */
+  types: Set<string>;
   wrongs: string[];
 }
 
@@ -74,38 +77,52 @@ function inDisk(disk: Disk, command: readonly string[]) {
   return spawnSync("unshare", wordsIn(disk, command), { encoding: "utf8", timeout: LOOK_LIMIT_MS });
 }
 
-/** One run, cut `cuts` times; `pauses` are the milliseconds before each. */
-export async function powerRun(pauses: () => number, cuts: number): Promise<PowerReport> {
+/** Before the power goes: until so many facts are told, and then for so long. */
+export interface Cut {
+  facts: number;
+  thenMs: number;
+}
+
+/** One run, cut at each of these. */
+export async function powerRun(cuts: readonly Cut[]): Promise<PowerReport> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pawl-power-")));
   try {
     const place = makeDisk(root);
-    const { images, ...run } = await cutRun(place, { pauses, cuts, root });
+    const { images, ...run } = await cutRun(place, { cuts, root });
     const wrongs = run.wrongs;
-    let facts = 0;
-    for (const image of images) {
+    const facts: number[] = [];
+    const types = new Set<string>();
+    for (const { image, told } of images) {
       const look = inDisk({ ...place, disk: image }, [process.execPath, PROGRAM, "look", run.root]);
       const found = lastLine(look.stdout) as { wrongs: string[]; facts: string[] } | undefined;
       if (found === undefined) wrongs.push(`${image}: ${look.stderr.slice(-500)}`);
       const seen = found?.facts ?? [];
-      facts += seen.length;
+      facts.push(seen.length);
+      for (const fact of seen) types.add((JSON.parse(fact) as { type: string }).type);
+      if (seen.length < told) wrongs.push(`${told} facts were told, ${seen.length} are on the disk`);
       if (seen.some((fact, at) => fact !== run.facts[at]))
         wrongs.push("the journal is not the beginning of what was written");
       wrongs.push(...(found?.wrongs ?? []));
       rmSync(image);
     }
-    return { cuts: images.length, facts, wrongs };
+    return { cuts: images.length, facts, types, wrongs };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
 }
 
 interface Cutting {
-  pauses: () => number;
-  cuts: number;
+  cuts: readonly Cut[];
   root: string;
 }
 
-async function cutRun(place: Disk, { pauses, cuts, root }: Cutting) {
+interface Image {
+  image: string;
+  /** Facts that anybody could read in that moment. */
+  told: number;
+}
+
+async function cutRun(place: Disk, { cuts, root }: Cutting) {
   const child = spawn("unshare", wordsIn(place, [process.execPath, PROGRAM, "make"]), {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: RUN_LIMIT_MS,
@@ -123,13 +140,20 @@ async function cutRun(place: Disk, { pauses, cuts, root }: Cutting) {
   const over = new Promise<void>((resolve) => child.on("close", () => resolve()));
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null || lines.length > 1;
   await Promise.race([begun, over]);
-  const images: string[] = [];
-  while (!isOver() && images.length < cuts) {
-    await Promise.race([sleep(pauses()), over]);
+  const images: Image[] = [];
+  const { root: made = "" } = JSON.parse(lines[0] ?? "{}") as { root?: string };
+  const counter = openCounter(child.pid ?? 0, made);
+  for (const { facts, thenMs } of cuts) {
+    while (!isOver() && (await counter.told()) < facts) await Promise.race([sleep(POLL_MS), over]);
+    await Promise.race([sleep(thenMs), over]);
     if (isOver()) break;
-    images.push(join(root, `cut-${images.length}`));
-    whileStopped(child.pid ?? 0, () => execFileSync("cp", ["--sparse=always", "--", place.disk, images.at(-1) ?? ""]));
+    const image = join(root, `cut-${images.length}`);
+    await whileStopped(child.pid ?? 0, async () => {
+      execFileSync("cp", ["--sparse=always", "--", place.disk, image]);
+      images.push({ image, told: await counter.told() });
+    });
   }
+  counter.close();
   await over;
   const [first, last] = [lines[0], lines[1]].map((line) => (line === undefined ? {} : (JSON.parse(line) as object)));
   const { root: inner = "" } = first as { root?: string };
@@ -137,20 +161,40 @@ async function cutRun(place: Disk, { pauses, cuts, root }: Cutting) {
   return { images, root: inner, facts, wrongs: status === 0 ? [] : [`the run itself failed: ${said}`] };
 }
 
-function whileStopped(pid: number, work: () => void): void {
+/** Asks how many facts anybody can read now: a process beside the run, on the same disk, which stands still with nobody. */
+function openCounter(pid: number, root: string): { told(): Promise<number>; close(): void } {
+  const inside = processesBelow(pid).find((info) => info.pid !== pid);
+  const beside = [`--mount=/proc/${inside?.pid}/ns/mnt`, process.execPath, PROGRAM, "count", root];
+  const child = spawn("nsenter", beside, { stdio: ["pipe", "pipe", "inherit"] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  child.stdin.on("error", () => undefined);
+  return {
+    async told() {
+      child.stdin.write("\n");
+      return Number((await answers.next()).value ?? 0);
+    },
+    close: () => void child.kill("SIGKILL"),
+  };
+}
+
+function processesBelow(pid: number): ProcessInfo[] {
+  const table = allProcesses().filter((info) => !info.zombie);
+  return withDescendants(
+    table.filter((info) => info.pid === pid),
+    { table, spare: new Set() },
+  );
+}
+
+async function whileStopped(pid: number, work: () => Promise<void>): Promise<void> {
   const stopped = new Set<number>();
   const below = (): ProcessInfo[] => {
-    const table = allProcesses().filter((info) => !info.zombie);
-    const found = withDescendants(
-      table.filter((info) => info.pid === pid),
-      { table, spare: new Set() },
-    );
+    const found = processesBelow(pid);
     for (const info of found) stopped.add(info.pid);
     return found;
   };
   freezeAll(below);
   try {
-    work();
+    await work();
   } finally {
     for (const one of stopped) tryContinue(one);
   }
