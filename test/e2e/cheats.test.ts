@@ -104,7 +104,10 @@ interface Lie {
 /** One after the other on the base's files; the run is made when it is first asked for. */
 function lies({ project, cheats }: Shared): Lie[] {
   let made: Promise<CliResult> | undefined;
-  const does = cheats.map((cheat, at) => (at === 0 ? cheat.does : `${undo(project)}; ${cheat.does}`));
+  // Another honest step each time: where all else is put back, the base's own verdict would do, and nothing were judged.
+  const does = cheats.map(
+    (cheat, at) => `${at === 0 ? "" : `${undo(project)}; `}echo done > step-${at + 1}.md; ${cheat.does}`,
+  );
   // A second claim over the base's own failures would have a person asked, and end the run.
   const more = cheats.length === 1 ? [] : ["--require-all"];
   const make = async (): Promise<CliResult> =>
@@ -132,6 +135,7 @@ describe.concurrent("a lying agent", () => {
     const isBelieved = last?.is === "pass" && last.evidence.suspicions.length === 0;
     if (result.of("decision-made").length > 1) expect(isBelieved, words).toBe(false);
     expect(result.of("turn-end")[at - 1]?.claim?.is).toBe("done");
+    expect(last?.is, words).toBeDefined();
     expect([1, 3, 4]).toContain(result.code);
   });
 });
