@@ -1,7 +1,8 @@
 /**
  * A limit on what a fenced command may add to the disk, which no kernel limit of an ordinary user's holds. The free
- * space is looked at often, because that costs nothing; only when it has shrunk by as much as is allowed are the files
- * counted, so that what others write is not held against the command.
+ * space is looked at often, because that costs nothing; when it has shrunk by as much as is allowed the files are
+ * counted, so that what others write is not held against the command. They are counted now and then in any case: while
+ * others delete as much, the free space tells nothing.
  */
 import { statfsSync } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
@@ -9,6 +10,9 @@ import { join } from "node:path";
 import { sizeWords } from "./held.ts";
 
 const LOOK_EVERY_MS = 500;
+/** Until files are counted whatever the free space is; then after so many times as long as that took. */
+const FIRST_COUNT_MS = 2_000;
+const COUNT_REST = 50;
 /** Below it nothing on the machine works well, pawl's journal neither, whoever it was. */
 const MIN_FREE_BYTES = 128 * 1024 ** 2;
 /** Times of files are coarser than the clock. */
@@ -32,6 +36,16 @@ export function watchDisk({ folders, maxBytes }: Watched): DiskWatch {
   const before = new Map(folders.map((folder) => [folder, freeBytes(folder)]));
   let looking = false;
   let closed = false;
+  let countAt = performance.now() + FIRST_COUNT_MS;
+  const tooMuch = `it wrote more than ${sizeWords(maxBytes)} (max-disk)`;
+
+  async function count(): Promise<number> {
+    const began = performance.now();
+    const written = await writtenSince(since, folders);
+    const ended = performance.now();
+    countAt = ended + Math.max(FIRST_COUNT_MS, (ended - began) * COUNT_REST);
+    return written;
+  }
 
   async function look(): Promise<string | undefined> {
     for (const [folder, first] of before) {
@@ -39,12 +53,12 @@ export function watchDisk({ folders, maxBytes }: Watched): DiskWatch {
       if (first - free <= Math.min(maxBytes, MIN_FREE_BYTES)) continue;
       if (free < MIN_FREE_BYTES) return `the disk is nearly full: under ${sizeWords(MIN_FREE_BYTES)} free`;
       if (first - free <= maxBytes) continue;
-      const written = await writtenSince(since, folders);
-      if (written > maxBytes) return `it wrote more than ${sizeWords(maxBytes)} (max-disk)`;
+      const written = await count();
+      if (written > maxBytes) return tooMuch;
       // The rest was somebody else's: counted again when it could be too much.
       before.set(folder, free + written);
     }
-    return undefined;
+    return performance.now() >= countAt && (await count()) > maxBytes ? tooMuch : undefined;
   }
 
   const timer = setInterval(() => {
