@@ -80,7 +80,11 @@ describe.concurrent("permissions", () => {
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(repository.git("ls-files")).toBe("made.txt\nreadme.md");
     // In the fence neither would have left a file that a test could see.
-    expect(sent().at(-1)?.match(/Not allowed: pawl's policy denies/g)).toHaveLength(2);
+    expect(
+      sent()
+        .at(-1)
+        ?.match(/Not allowed: pawl's policy denies/g),
+    ).toHaveLength(2);
   });
 
   it.for([
