@@ -4,7 +4,7 @@
  * Each copy is mounted again, looked at, and the run on it is driven to its end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,6 +19,7 @@ const SYSTEM_PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`;
 const DISK_MB = 96;
 const LOOK_LIMIT_MS = 240_000;
 const RUN_LIMIT_MS = 240_000;
+const POLL_MS = 5;
 /** Nothing reaches the disk by itself for long, and no file system guesses what a program forgot to sync. */
 const MOUNT =
   'mount -o loop,noauto_da_alloc,commit=300 "$1" "$2" && TMPDIR="$2" && export TMPDIR && shift 2 && exec "$@"';
@@ -123,17 +124,21 @@ async function cutRun(place: Disk, { pauses, cuts, root }: Cutting) {
   const over = new Promise<void>((resolve) => child.on("close", () => resolve()));
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null || lines.length > 1;
   await Promise.race([begun, over]);
+  const { root: inner = "" } = JSON.parse(lines[0] ?? "{}") as { root?: string };
+  // Through the processes' own mounts; the driver takes its time to start.
+  const hasJournal = (): boolean => existsSync(join(`/proc/${child.pid}/root`, inner, "state/journal.db"));
   const images: string[] = [];
   while (!isOver() && images.length < cuts) {
+    // One cut may come before there is anything to lose.
+    while (images.length > 0 && !isOver() && !hasJournal()) await sleep(POLL_MS);
     await Promise.race([sleep(pauses()), over]);
     if (isOver()) break;
     images.push(join(root, `cut-${images.length}`));
     whileStopped(child.pid ?? 0, () => execFileSync("cp", ["--sparse=always", "--", place.disk, images.at(-1) ?? ""]));
   }
   await over;
-  const [first, last] = [lines[0], lines[1]].map((line) => (line === undefined ? {} : (JSON.parse(line) as object)));
-  const { root: inner = "" } = first as { root?: string };
-  const { status = -1, said = complaints, facts = [] } = last as { status?: number; said?: string; facts?: string[] };
+  const last = JSON.parse(lines[1] ?? "{}") as { status?: number; said?: string; facts?: string[] };
+  const { status = -1, said = complaints, facts = [] } = last;
   return { images, root: inner, facts, wrongs: status === 0 ? [] : [`the run itself failed: ${said}`] };
 }
 
