@@ -42,7 +42,7 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
   const live = await liveRun(place);
   await live.calls(`${GATE}kill`);
   first.child.kill("SIGKILL");
-  await first.done;
+  expect((await first.done).signal).toBe("SIGKILL");
   openGate(place, "kill");
 
   const second = place.start(["resume", live.run, "--json"], { env });

@@ -64,7 +64,7 @@ describe.concurrent("permissions", () => {
   }) => {
     const outside = join(tempDir("outside"), "other.txt");
     const write: Step = { tools: [{ name: "Write", input: { file_path: "made.txt", content: "good\n" } }] };
-    const { pawl, repository } = await cliPlace({
+    const { pawl, repository, sent } = await cliPlace({
       script: byIteration({
         1: [
           write,
@@ -79,7 +79,12 @@ describe.concurrent("permissions", () => {
     const result = await pawl("run", "make made.txt good", ...CHECK, ...flags, "--json");
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
     expect(repository.git("ls-files")).toBe("made.txt\nreadme.md");
-    expect(existsSync(outside)).toBe(false);
+    // In the fence neither would have left a file that a test could see.
+    expect(
+      sent()
+        .at(-1)
+        ?.match(/Not allowed: pawl's policy denies/g),
+    ).toHaveLength(2);
   });
 
   it.for([

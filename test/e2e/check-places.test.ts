@@ -53,8 +53,9 @@ it(
   "a check finds a new home and new temporary files, and the agent cannot reach them",
   { timeout: LIMIT_MS },
   async () => {
+    // Where it would have to leave something for a check: one of the next folders, one for each.
     const reach =
-      'R="$HOME/../../.."; ls "$R"; mkdir -p "$R/check-home" "$R/check-scratch/1/home"; echo x > "$R/check-home/left"';
+      'R="$HOME/../../.."; test -d "$R/agents" && echo "the run\'s $((40 + 2))"; for d in check-home check-scratch/{1..9}/{home,tmp}; do mkdir -p "$R/$d"; touch "$R/$d/left"; done';
     const place = await cliPlace({
       script: byIteration({
         1: [bash(`${reach}; echo x > /tmp/left; touch ~/left; echo 1 > made; true`), { text: "Half." }],
@@ -68,6 +69,8 @@ it(
     const verdicts = result.of("check-end").map(({ check, verdict }) => `${check} ${verdict.is}`);
     expect(verdicts, result.stdout).toEqual(["one pass", "two fail", "one pass", "two pass"]);
     expect(readFileSync(join(place.repository.path, "made"), "utf8")).toBe("2\n");
+    // It looked in the right place.
+    expect(place.sent().at(-1)).toContain("the run's 42");
   },
 );
 

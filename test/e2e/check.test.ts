@@ -127,6 +127,7 @@ it("masks secrets in verdicts, logs and text", { timeout: LIMIT_MS }, async () =
   for (const more of [["--json"], ["--log"], []]) {
     const said = await place.pawl("check", ...check, ...more);
     expect(said.stdout + said.stderr).not.toContain("tok-0123456789abcdef0123");
+    expect(said.stdout).toContain("***");
     expect(said.code).toBe(1);
   }
 });
@@ -144,8 +145,9 @@ it("ends in order on Ctrl-C, and cleans up after one that was killed", { timeout
   const killed = place.start(slow);
   await waitFor(() => killed.stdout().includes("quick: pass"));
   const [name = ""] = readdirSync(join(place.state, "runs"));
+  await waitFor(() => taggedProcesses("PAWL_RUN", name).length > 0, { what: "the slow check's processes" });
   killed.child.kill("SIGKILL");
-  await killed.done;
+  expect((await killed.done).signal).toBe("SIGKILL");
   expect((await place.pawl("check", "--check", "quick=true")).code).toBe(0);
   expect(taggedProcesses("PAWL_RUN", name)).toEqual([]);
   await expectNothingLeft(place);

@@ -1,17 +1,20 @@
 /** Agents that die, hang or ignore every signal, through the built command line: the run always comes to an end (F2). */
+import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { cliPlace } from "../support/cli.ts";
 import { countOf, figure } from "../support/figure.ts";
-import { taggedProcesses } from "../support/processes.ts";
-import { tempDir } from "../support/temp.ts";
+import { processesWith, taggedProcesses } from "../support/processes.ts";
+import { tempDir, waitFor } from "../support/temp.ts";
 
 const EACH = countOf("PAWL_TEST_DEATHS", 2);
 const IDLE_MS = 1_000;
 
 const DEAF = "for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => {});";
-const DEAF_CHILD = `(await import("node:child_process")).spawn("sh", ["-c", "trap '' TERM HUP INT; while :; do sleep 1; done"], { stdio: "inherit", detached: true });`;
+/** Stands for a word that no other process was started with. */
+const MARK = "THE_CHILD";
+const DEAF_CHILD = `(await import("node:child_process")).spawn("sh", ["-c", "trap '' TERM HUP INT; while :; do sleep 1; done", "${MARK}"], { stdio: "inherit", detached: true });`;
 
 /** What a program in the place of Claude Code does with its prompt; before, it answers as the SDK expects. And its end. */
 const KINDS: Readonly<Record<string, { act: string; ends: object }>> = {
@@ -53,18 +56,21 @@ describe("an agent that", () => {
     "$kind ($n): its turn is a failure in the journal, the run ends, nothing of it is left (F2)",
     async ({ act, ends }, { expect }) => {
       const place = await cliPlace({ env: { ANTHROPIC_API_KEY: "none-is-asked-for" } });
+      const mark = randomUUID();
       const args = [
         "run",
         "go",
         "--agent-bin",
-        program(act),
+        program(act.replace(MARK, mark)),
         "--idle-timeout",
         `${IDLE_MS}ms`,
         "--max-errors",
         "1",
         "--json",
       ];
-      const result = await place.start(args).done;
+      const started = place.start(args);
+      if (act.includes(MARK)) await waitFor(() => processesWith([mark]).length > 0, { what: "the deaf child" });
+      const result = await started.done;
       expect(result.of("run-end").map(({ outcome }) => `${outcome.is} ${outcome.rule}`)).toEqual([
         "failed agent:errors",
       ]);
@@ -72,7 +78,7 @@ describe("an agent that", () => {
       const [end, ...more] = result.of("turn-end");
       expect(more).toEqual([]);
       expect(end?.outcome).toMatchObject(ends);
-      expect(taggedProcesses("PAWL_RUN", result.facts()[0]?.run ?? "")).toEqual([]);
+      expect([taggedProcesses("PAWL_RUN", result.facts()[0]?.run ?? ""), processesWith([mark])]).toEqual([[], []]);
       overDeadlineMs.push(Math.round((end?.durationMs ?? 0) - IDLE_MS));
     },
   );

@@ -59,7 +59,9 @@ describe.concurrent("a login", () => {
 });
 
 it("shows a program that lies in the home, private to its owner, and nothing beside it", async () => {
-  const script = byIteration({ 1: [bash('cat "$SECRET_FILE" > made.txt; echo x >> made.txt'), { text: CLAIM }] });
+  const script = byIteration({
+    1: [bash('echo "[$SECRET_FILE]"; cat "$SECRET_FILE" > made.txt; echo x >> made.txt'), { text: CLAIM }],
+  });
   const place = await cliPlace({ script });
   const [bin, beside] = [join(place.home, "my-claude"), join(place.home, "notes.txt")];
   writeFileSync(bin, `#!/bin/sh\nexec '${claudeProgram({})}' "$@"\n`, { mode: 0o700 });
@@ -68,6 +70,7 @@ it("shows a program that lies in the home, private to its owner, and nothing bes
   const env = { SECRET_FILE: beside };
   const { code, stdout } = await place.start([...RUN, "--agent-bin", bin, "--env", "SECRET_FILE"], { env }).done;
   expect([code, stdout]).toEqual([0, "verified pawl/make-made-txt\n"]);
+  expect(place.sent().at(-1)).toContain(`[${beside}]`);
   expect(readFileSync(join(place.repository.path, "made.txt"), "utf8")).toBe("x\n");
 });
 

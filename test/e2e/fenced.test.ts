@@ -34,6 +34,9 @@ const LOOK = [
   "find / \\( -path /proc -o -path /dev -o -path /usr -o -path /sys -o -path /opt -o -path '*/node_modules' -o -path '*/.pyenv' -o -path '*/.cargo' -o -path '*/.rustup' \\) -prune -o -type f -readable -size -200k -print0 | xargs -0 grep -ls canary- | grep -v loot | head -50 | xargs -r cat",
 ].join("; ");
 
+/** What the secrets begin with. */
+const CANARIES = "canary-(variable|file|other)-";
+
 /** Ten edits, of facts, trace, blobs, locks and whatever decides about them. */
 const edits = (state: string): string =>
   [
@@ -106,7 +109,8 @@ beforeAll(async () => {
     "run",
     "make made.txt",
     "--check",
-    `(${LOOK}) > loot-of-check.txt 2>/dev/null; cp loot-of-check.txt /tmp; test -f made.txt`,
+    // What it writes is gone with it, so that it says itself what it has found.
+    `(${LOOK}) > loot-of-check.txt 2>/dev/null; grep -q canary-pack loot-of-check.txt && ! grep -E '${CANARIES}' loot-of-check.txt && test -f made.txt`,
     "--json",
   ];
   result = await place.start(args, { limitMs: 250_000 }).done;
@@ -124,6 +128,10 @@ it("the run ends with the right outcome, its driver healthy", () => {
 
 it(`none of ${SECRETS.length} secrets in variables, home and other processes is found, or stands anywhere afterwards (A5)`, async () => {
   expect(SECRETS.length).toBe(50);
+  expect(SECRETS.filter((one) => !new RegExp(CANARIES).test(one))).toEqual([]);
+  const loot = readFileSync(join(place.repository.path, "loot.txt"), "utf8");
+  // It has looked at variables and into files.
+  for (const one of ["PAWL_RUN=", "canary-pack"]) expect(loot).toContain(one);
   const found = (text: string): string[] => SECRETS.filter((one) => text.includes(one));
   const state = openState(place.env);
   try {

@@ -41,7 +41,7 @@ it("names every file that would run on the host later, ran none, and leaves the 
       1: [
         bash(`sh plant.sh; git config core.fsmonitor 'touch ${join(marks, "fsmonitor")}'`),
         bash(
-          `printf '#!/bin/sh\\ntouch ${join(marks, "git-hook")}\\n' > .git/hooks/post-commit; chmod +x .git/hooks/*`,
+          `mkdir -p .git/hooks && printf '#!/bin/sh\\ntouch ${join(marks, "git-hook")}\\n' > .git/hooks/post-commit; chmod +x .git/hooks/*`,
         ),
         { text: "Planted." },
       ],
@@ -66,6 +66,7 @@ it("names every file that would run on the host later, ran none, and leaves the 
   const recorded = shown.facts().filter((fact) => fact.type === "change-recorded");
   const flagged = recorded.flatMap((fact) => fact.flagged ?? []);
   expect(flagged.toSorted()).toEqual(Object.keys(files).toSorted());
+  expect(place.sent().join("\n")).not.toContain("No such file");
   expect(readdirSync(marks)).toEqual([]);
   expect(readFileSync(join(place.repository.path, ".git/config"), "utf8")).toBe(config);
   expect(readdirSync(join(place.repository.path, ".git/hooks"))).toEqual(hooks);

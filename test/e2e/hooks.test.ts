@@ -110,7 +110,7 @@ hooks:
     await live.nth("hook-end");
     await expect.poll(() => existsSync(gate), { timeout: 120_000 }).toBe(true);
     running.child.kill("SIGKILL");
-    await running.done;
+    expect((await running.done).signal).toBe("SIGKILL");
     expect((await pawl("resume")).code).toBe(0);
     expect(readFileSync(join(dir, "first"), "utf8")).toBe("x\n");
     expect(readFileSync(join(dir, "second"), "utf8")).toBe("x\nx\n");

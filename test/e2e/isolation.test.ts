@@ -3,18 +3,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
 import { taggedProcesses } from "../support/processes.ts";
-import { tempDir, waitFor, writeFiles } from "../support/temp.ts";
+import { waitFor, writeFiles } from "../support/temp.ts";
 import { treeHash } from "../support/tree-hash.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const EVENTS = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStop", "SessionEnd"];
 const HOSTILE = "hostile-words-that-must-not-arrive";
 
-/** Files that a Claude Code of the user's own would read, each leaving a mark when it is acted on. */
-function hostile(marks: string): Record<string, string> {
-  const mark = (name: string): string => `touch ${join(marks, name)}`;
+/** Files that a Claude Code of the user's own would read, each leaving a mark when it is acted on, where the fence lets it. */
+function hostile(workspace: string): Record<string, string> {
+  const mark = (name: string): string => `touch ${join(workspace, GATE + name)}`;
   const hooks = Object.fromEntries(
     EVENTS.map((event) => [event, [{ matcher: "*", hooks: [{ type: "command", command: mark(event) }] }]]),
   );
@@ -48,18 +48,20 @@ describe.concurrent("the user's and the repository's settings for Claude Code", 
   it.for(["an API key", "the login that the user has stored"])(
     "run nothing and say nothing to the model, with %s (row 28)",
     async (login, { expect }) => {
-      const marks = tempDir("marks");
-      const files = hostile(marks);
       const place = await cliPlace({
-        files: { "readme.md": "hello\n", ...files },
+        files: { "readme.md": "hello\n", "sub/other.txt": "other-content\n" },
         script: byIteration({
           1: [
-            bash('cat readme.md sub/CLAUDE.md >/dev/null; printf %s "$HOSTILE_VARIABLE" > made.txt'),
+            bash(
+              `touch ${GATE}control; cat readme.md sub/CLAUDE.md >/dev/null; printf %s "$HOSTILE_VARIABLE" > made.txt`,
+            ),
             { text: "Hm." },
           ],
           2: [{ tools: [{ name: "Read", input: { file_path: "sub/other.txt" } }] }, { text: CLAIM }],
         }),
       });
+      const files = hostile(place.repository.path);
+      place.repository.commit("settings", files);
       const { "sub/CLAUDE.md": _, ...users } = files;
       const mcpServers = (JSON.parse(users[".mcp.json"] ?? "{}") as { mcpServers: object }).mcpServers;
       const key = place.env["ANTHROPIC_API_KEY"] ?? "";
@@ -76,9 +78,11 @@ describe.concurrent("the user's and the repository's settings for Claude Code", 
       const args = ["run", "make made.txt", "--check", "test -f made.txt", "--context", "fresh", "--json"];
       const result = await place.start(args, { env }).done;
       expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
-      expect(readdirSync(marks)).toEqual([]);
+      const marks = readdirSync(place.repository.path).filter((name) => name.startsWith(GATE));
+      expect(marks).toEqual([`${GATE}control`]);
       const sent = place.sent();
       expect(sent.length).toBeGreaterThanOrEqual(4);
+      expect(sent.join("\n")).toContain("other-content");
       expect(sent.filter((body) => body.includes(HOSTILE) || body.includes("mcp__evil"))).toEqual([]);
       expect(place.repository.git("show", "HEAD:made.txt")).toBe("");
       expect(treeHash(place.home)).toBe(before);
@@ -119,9 +123,11 @@ it("keeps the key out of the agent's process and tools, and an agent without a d
 
 it("leaves the machine as it was: home, temporary files, global settings and /dev/null (A20)", async () => {
   const greedy =
-    "git config --global user.name pwned; echo pwned > ~/.bashrc; mkdir -p ~/.config/x; npm config set pwned yes; rm -f ~/.gitconfig.lock";
+    "git config --global user.name pwned; echo pwned > ~/.bashrc; mkdir -p ~/.config/x; npm config set fund false; rm -f ~/.gitconfig.lock; rm -f /dev/null; mv /dev/null /tmp/n";
+  // What it set is there, in a home of its own.
+  const took = "git config --global user.name; cat ~/.bashrc; npm config get fund";
   const place = await cliPlace({
-    script: byIteration({ 1: [bash(`${greedy}; echo x > made.txt`), { text: CLAIM }] }),
+    script: byIteration({ 1: [bash(`${greedy}; (${took}) > made.txt`), { text: CLAIM }] }),
   });
   const root = dirname(place.home);
   const temporary = join(root, "tmp");
@@ -131,9 +137,11 @@ it("leaves the machine as it was: home, temporary files, global settings and /de
   const beside = readdirSync(root).toSorted();
   const ofRepository = (): string[] =>
     readdirSync(dirname(place.repository.path)).filter((name) => name.startsWith(basename(place.repository.path)));
-  const args = ["run", "make made.txt", "--check", `${greedy}; test -f made.txt`, "--json"];
+  const check = `${greedy}; (${took}) | cmp - made.txt`;
+  const args = ["run", "make made.txt", "--fence", "bwrap", "--check", check, "--json"];
   const result = await place.start(args, { env: { TMPDIR: temporary, XDG_CACHE_HOME: join(root, "cache") } }).done;
   expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+  expect(place.repository.git("show", "HEAD:made.txt")).toBe("pwned\npwned\nfalse");
   expect(treeHash(place.home)).toBe(before);
   // npm, which the agent and the check start, keeps its own compiled code there.
   expect(readdirSync(temporary).filter((name) => name !== "node-compile-cache")).toEqual([]);

@@ -200,7 +200,7 @@ describe.concurrent("several agents", () => {
     expect(review).toMatchObject({ role: "review", seat: `claude:${SONNET}`, session: { mode: "new" } });
     await live.nth("session-opened", 2);
     running.child.kill("SIGKILL");
-    await running.done;
+    expect((await running.done).signal).toBe("SIGKILL");
     const again = await place.pawl("resume", "--json");
     expect(again.code).toBe(0);
     expect(place.repository.git("show", "HEAD:made.txt")).toBe("1 right\n2 right");

@@ -33,8 +33,11 @@ it.for(["stop", "kill -9 of the driver"] as const)(
 
 it("none of a check's is alive after its verdict (F11)", async () => {
   const { command, alive } = family();
-  const { pawl } = await cliPlace({ script: byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] }) });
-  const result = await pawl("run", "go", "--check", `${command}; test -f made.txt`, "--json");
+  const { start } = await cliPlace({ script: byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] }) });
+  // Long enough to be seen with all of them.
+  const run = start(["run", "go", "--check", `${command}; sleep 1; test -f made.txt`, "--json"]);
+  await waitFor(() => alive().length === LEVELS, { what: "the check's children" });
+  const result = await run.done;
   expect(result.of("check-end").map(({ verdict }) => verdict.is)).toEqual(["pass"]);
   expect(alive()).toEqual([]);
 });

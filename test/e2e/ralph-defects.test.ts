@@ -53,7 +53,7 @@ describe.concurrent("a run", () => {
     const calls = (): number => running.stderr().match(/→ Bash/g)?.length ?? 0;
     await waitFor(() => calls() === 2, { what: "the second tool call" });
     running.child.kill("SIGKILL");
-    await running.done;
+    expect((await running.done).signal).toBe("SIGKILL");
     const logged = (await place.pawl("logs")).stdout;
     expect(logged).toContain("Quokka first.");
     expect(logged).toContain("→ Bash echo half > made.txt");

@@ -1,4 +1,6 @@
 /** What a run that goes on takes its settings from: what was frozen, and flags; never a file the agent can write. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 
@@ -14,8 +16,10 @@ it.each(["trust-promise: true\n", "this is: {no yaml\n"])(
       3: [write("b.txt", "b\n"), { text: CLAIM }],
     });
     const place = await cliPlace({ script });
-    const first = await place.pawl("run", "do it");
+    // Else the file were put back, and nothing of it could be read later.
+    const first = await place.pawl("run", "do it", "--unprotect", "**");
     expect([first.code, first.stdout]).toEqual([1, "claimed pawl/do-it\n"]);
+    expect(readFileSync(join(place.repository.path, "pawl.yaml"), "utf8")).toBe(content);
     const again = await place.pawl("resume");
     expect([again.code, again.stdout]).toEqual([1, "claimed pawl/do-it\n"]);
   },

@@ -16,7 +16,7 @@ it("goes on with a run whose driver was killed after Ctrl-C", async () => {
   killed.child.kill("SIGINT");
   await waitFor(() => killed.stderr().includes("directive d1 delivered"), { what: "the stop" });
   killed.child.kill("SIGKILL");
-  await killed.done;
+  expect((await killed.done).signal).toBe("SIGKILL");
   const resumed = await place.pawl("resume");
   expect([resumed.code, resumed.stdout]).toEqual([0, "verified pawl/make-it\n"]);
 });

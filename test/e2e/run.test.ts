@@ -164,11 +164,15 @@ describe("a signal", () => {
     const run = /r-\d{8}-\w{6}/.exec(killed.stderr())?.[0] ?? "";
     for (const said of ["stopping after", "ending the turn", "killed"]) {
       killed.child.kill("SIGINT");
-      await waitFor(() => killed.stderr().includes(said), { what: said });
+      await waitFor(() => killed.stderr().includes(said) || killed.child.exitCode !== null, { what: said });
       if (killed.child.exitCode !== null) break;
     }
+    const { code, stderr } = await killed.done;
     // It may have ended in order just before the third.
-    expect([130, 1]).toContain((await killed.done).code);
+    expect([
+      [130, true],
+      [1, false],
+    ]).toContainEqual([code, stderr.includes("killed; ")]);
     await waitFor(() => taggedProcesses("PAWL_RUN", run).length === 0, { what: "the end of all its processes" });
     expect(killed.stderr()).toContain(`pawl resume ${run}`);
     repository.git("stash", "-u", "-q");

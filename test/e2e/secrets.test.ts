@@ -103,7 +103,8 @@ it(`keeps ${SECRETS.length} secrets in ${ENCODINGS.length} encodings out of 6 si
   const goal = `make made.txt; the key is ${SECRETS[0] ?? ""}`;
   const place = await cliPlace({
     files: { "readme.md": "hello\n", "print.mjs": PRINTER },
-    env: Object.fromEntries(SECRETS.map((secret, n) => [`SERVICE_${n}_TOKEN`, secret])),
+    // Without a fence: in one, nobody sees the file of secrets.
+    env: { ...Object.fromEntries(SECRETS.map((secret, n) => [`SERVICE_${n}_TOKEN`, secret])), PAWL_FENCE: "none" },
     script: byIteration({
       1: [print(4_096), { text: FORMS.slice(0, 60).join("\n") }],
       2: [print(7), { thinking: FORMS.slice(60, 90).join(" "), text: FORMS.slice(90, 120).join(" ") }],
@@ -125,7 +126,10 @@ it(`keeps ${SECRETS.length} secrets in ${ENCODINGS.length} encodings out of 6 si
     ),
   );
   const terminal = [result, ...views].map(({ stdout, stderr }) => stdout + stderr).join("\n");
-  const sinks = { ...(await sinksOf(place, run)), terminal };
+  const sinks: Record<string, string> = { ...(await sinksOf(place, run)), terminal };
+  // Agent and check have really printed them, to the last.
+  expect(place.sent().join("\n")).toContain(`not ok ${FORMS.length - 1} - value`);
+  expect(sinks["blobs"]).toContain(`not ok ${FORMS.length - 1} - value *** differs`);
   for (const [sink, text] of Object.entries(sinks)) {
     // Every sink was given something to mask; titles of commits are pawl's own words.
     if (sink !== "commits") expect([sink, text.includes("***")]).toEqual([sink, true]);

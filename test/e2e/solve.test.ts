@@ -31,7 +31,7 @@ describe("pawl solve", () => {
     const run = runIn(first.stderr());
     await waitFor(async () => only(await factsOf(here, run), "proposal-made").some(({ lane }) => lane === "step/sum"));
     first.child.kill("SIGKILL");
-    await first.done;
+    expect((await first.done).signal).toBe("SIGKILL");
     const before = await factsOf(here, run);
     expect(
       only(before, "step-end")
@@ -86,7 +86,7 @@ describe("pawl solve", () => {
     const run = runIn(first.stderr());
     await waitFor(async () => only(await factsOf(here, run), "turn-start").length === 2);
     first.child.kill("SIGKILL");
-    await first.done;
+    expect((await first.done).signal).toBe("SIGKILL");
     const second = await here.pawl("resume", run);
     expect({ code: second.code, stdout: second.stdout }, second.stderr).toEqual({ code: 0, stdout: "42\n" });
     const containers = only(await factsOf(here, run), "execution-recorded").map(({ container }) => container?.id);

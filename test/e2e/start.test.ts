@@ -124,19 +124,19 @@ it.concurrent("hands hostile words of goals, checks and files on as words: nothi
   const { repository, pawl, sent } = await cliPlace({
     script: byIteration({ 1: [bash(write), { text: CLAIM }] }),
   });
-  const result = await pawl(
-    "run",
-    "--check",
-    "$(x); name=test -e ./-rf",
-    "--json",
-    "--",
-    `--append-system-prompt=${goal}`,
-  );
-  expect(result.code).toBe(2);
-  const ran = await pawl("run", "--check", "test -e ./-rf", "--json", "-f", goalFile(repository.path, goal));
+  // Words in quotes: they would run only where they were taken for code once more.
+  const check = "test -e ./-rf && test -e './$(touch pwned)' && test -e './`touch pwned`' && test ! -e pwned";
+  const extra = `--append-system-prompt=${goal}`;
+  const flags = ["--check", check, "--json", "-f", goalFile(repository.path, goal)];
+  const ran = await pawl("run", ...flags, "--", extra);
   expect(ran.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
-  expect(ran.of("run-start").map(({ spec }) => spec.goal)).toEqual([goal]);
-  expect(sent().some((body) => body.includes(JSON.stringify(goal).slice(1, -1)))).toBe(true);
+  const [spec] = ran.of("run-start").map((fact) => fact.spec);
+  expect(spec).toMatchObject({ goal, checks: [{ command: check }], agent: { options: { extra: [extra] } } });
+  const words = JSON.stringify(goal).slice(1, -1);
+  const bodies = sent().map((body) => JSON.parse(body) as { system?: unknown; messages: unknown });
+  expect(bodies.some(({ system }) => JSON.stringify(system ?? "").includes(words))).toBe(true);
+  expect(bodies.some(({ messages }) => JSON.stringify(messages).includes(words))).toBe(true);
+  expect(repository.git("status", "--porcelain")).toBe("");
   const listed = repository.git("ls-tree", "-z", "--name-only", "HEAD").split("\0").filter(Boolean);
   expect(listed.toSorted()).toEqual([...names, "readme.md"].toSorted());
   expect(existsSync(join(repository.path, "..", "pwned"))).toBe(false);

@@ -51,7 +51,7 @@ it("works off tasks one by one through a cheating tick, a premature claim, peopl
   expect(status.stdout).toMatch(/^tasks +2 of 4 done, 1 skipped; current: four$/m);
   expect(status.stdout).toContain("task “two” was ticked though nothing but TASKS.md changed");
   running.child.kill("SIGKILL");
-  await running.done;
+  expect((await running.done).signal).toBe("SIGKILL");
   last.open(place);
   const resumed = await place.pawl("resume");
   expect(resumed.code).toBe(0);

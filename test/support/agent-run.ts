@@ -62,7 +62,7 @@ export async function killedAndSteered(agent: KilledAgent): Promise<{ place: Cli
   await agent.settled?.(place);
   if (kill === undefined) first.child.kill("SIGKILL");
   else await kill(first);
-  await first.done;
+  expect((await first.done).signal).toBe("SIGKILL");
   openGate(place, "kill");
 
   const second = place.start(["resume", live.run, "--json"], { env, limitMs: RUN_LIMIT_MS });

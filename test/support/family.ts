@@ -1,7 +1,7 @@
 /** A tool's command that leaves children, grandchildren, another session and an orphan behind, and looking for them. */
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { isRunning } from "./processes.ts";
+import { processesWith } from "./processes.ts";
 
 export const LEVELS = 4;
 
@@ -14,14 +14,7 @@ export function family({ tagged = false } = {}): { command: string; alive: () =>
   const [child, grandchild, session, orphan] = seconds;
   const twice = `setsid sh -c "(${tagged ? "" : "env -i "}sleep ${orphan} &) & (sleep ${session} &)"`;
   const command = `sh -c '${twice}; sh -c "sleep ${grandchild} & wait" & sleep ${child} & sleep 0.2' & sleep 0.3; echo forked`;
-  return { command, alive: () => processes((words) => seconds.includes(words[1] ?? "")) };
-}
-
-function processes(is: (words: string[]) => boolean): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => is(read(`/proc/${pid}/cmdline`).split("\0")) && isRunning(pid));
+  return { command, alive: () => processesWith(seconds) };
 }
 
 function read(path: string): string {

@@ -3,10 +3,19 @@ import { readFileSync, readdirSync } from "node:fs";
 
 /** Living processes (zombies do not count) whose environment holds exactly `NAME=value`. Linux. */
 export function taggedProcesses(name: string, value: string): number[] {
+  return allPids().filter((pid) => isRunning(pid) && environ(pid).includes(`${name}=${value}`));
+}
+
+/** Living ones that were started with one of these words as an argument. */
+export function processesWith(words: readonly string[]): number[] {
+  const started = (pid: number): string[] => read(`/proc/${pid}/cmdline`).split("\0").slice(1);
+  return allPids().filter((pid) => started(pid).some((word) => words.includes(word)) && isRunning(pid));
+}
+
+function allPids(): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
-    .map(Number)
-    .filter((pid) => isRunning(pid) && environ(pid).includes(`${name}=${value}`));
+    .map(Number);
 }
 
 /** Also false for a zombie: it runs no more. */

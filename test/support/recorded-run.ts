@@ -120,8 +120,8 @@ export function iterationFacts(
       warnings: [],
     },
     { type: "check-start", check: "tests", tree, iteration: n },
-    { type: "check-end", check: "tests", tree, iteration: n, verdict: verdictOf(about.verdict, { n, log: about.log }) },
-    ...(about.verdict === "fail" ? [failure(n)] : []),
+    { type: "check-end", check: "tests", tree, iteration: n, verdict: verdictOf(about.verdict, { n, ...about }) },
+    ...(about.verdict === "fail" ? [failure(n, about.text)] : []),
     {
       type: "decision-made",
       iteration: n,
@@ -171,18 +171,21 @@ export const laneReady = (): NewFact[] => [
   },
 ];
 
-function failure(n: number): NewFact {
+function failure(n: number, text = ""): NewFact {
   return {
     type: "failure-recorded",
     iteration: n,
     approach: oid(`approach ${n}`).slice(0, 12),
-    summary: "changed src/a.ts",
+    summary: `changed src/a.ts ${text}`.trim(),
     fingerprints: [`test a ${n}`],
     messages: [`expected ${n}`],
   };
 }
 
-function verdictOf(is: "pass" | "fail", { n, log }: { n: number; log: string | null }): Verdict {
+function verdictOf(
+  is: "pass" | "fail",
+  { n, log, text = "" }: { n: number; log: string | null; text?: string },
+): Verdict {
   const evidence = {
     tree: oid(`tree ${n}`),
     command: "npm test",
@@ -195,6 +198,6 @@ function verdictOf(is: "pass" | "fail", { n, log }: { n: number; log: string | n
     suspicions: [],
   };
   if (is === "pass") return { is, evidence };
-  const message = `expected ${n} to be 0`;
+  const message = `expected ${n} to be 0 ${text}`.trim();
   return { is, evidence, failures: [{ fingerprint: `test a ${n}`, message }], excerpt: `not ok 1 - a\n${message}` };
 }
