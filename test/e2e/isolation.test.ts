@@ -121,9 +121,10 @@ it("keeps the key out of the agent's process and tools, and an agent without a d
   for (const pid of left) if (taggedProcesses("PAWL_RUN", tag).includes(pid)) process.kill(pid, "SIGKILL");
 });
 
+// Who sets something globally where that is /dev/null puts a file in its place; nothing here aims at it otherwise.
 it("leaves the machine as it was: home, temporary files, global settings and /dev/null (A20)", async () => {
   const greedy =
-    "git config --global user.name pwned; echo pwned > ~/.bashrc; mkdir -p ~/.config/x; npm config set fund false; rm -f ~/.gitconfig.lock; rm -f /dev/null; mv /dev/null /tmp/n";
+    "git config --global user.name pwned; echo pwned > ~/.bashrc; mkdir -p ~/.config/x; npm config set fund false; rm -f ~/.gitconfig.lock";
   // What it set is there, in a home of its own.
   const took = "git config --global user.name; cat ~/.bashrc; npm config get fund";
   const place = await cliPlace({
