@@ -12,6 +12,7 @@ agentContract(
     agent: (url) => messages({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url } }),
     models: { first: "claude-sonnet-5-5", second: "claude-opus-5-5" },
     bash,
+    noProgram: "pawl asks the model itself, there is no program",
     steps(behaviour) {
       switch (behaviour.is) {
         case "write": {

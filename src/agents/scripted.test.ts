@@ -61,6 +61,7 @@ agentContract("scripted", [], () => ({
   agent: scripted(script),
   prompt: (behaviour) => JSON.stringify(behaviour),
   environment: {},
+  noProgram: "it is a function of the test, no program",
   remembered: () => last.prompts,
   heard: () => last.heard,
   lastModel: () => last.model,

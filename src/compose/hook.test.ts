@@ -1,6 +1,8 @@
 /** Hooks as processes: what they are given, what is kept of them, how they are ended. */
+import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { tempDir } from "../../test/support/temp.ts";
+import { taggedProcesses } from "../../test/support/processes.ts";
+import { tempDir, waitFor } from "../../test/support/temp.ts";
 import type { HookSpec } from "../spec.ts";
 import { hookRunner } from "./hook.ts";
 
@@ -34,9 +36,14 @@ it("keeps the exit code and a bounded, masked part of what it printed", async ()
 });
 
 it("ends one that takes too long, with its children, and calls that a failure", async () => {
-  const result = await run(spec("echo begun; sleep 100 & sleep 100", { timeoutMs: 300 }));
+  const mark = randomUUID();
+  const tagged = (): number[] => taggedProcesses("PAWL_HOOK", mark);
+  const going = run(spec("echo begun; sleep 100 & sleep 100", { name: mark, timeoutMs: 1_500 }));
+  await waitFor(() => tagged().length === 3, { what: "the shell and both of its children" });
+  const result = await going;
+  expect(tagged()).toEqual([]);
   expect(result.ok).toBe(false);
-  expect(result.output).toBe("begun\n\n[ended after 0.3 s]");
+  expect(result.output).toBe("begun\n\n[ended after 1.5 s]");
 });
 
 it("does not mind a hook that never reads its input", async () => {

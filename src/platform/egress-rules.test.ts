@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { expect, it } from "vitest";
 import { hostEntry, isListed, isLoopback, reachOf, REGISTRIES } from "./egress-rules.ts";
 import { proxyFor } from "./egress-upstream.ts";
@@ -41,6 +42,26 @@ it("takes an address that is not public only when it is on the list itself", asy
   expect(await reachOf(["localhost"], "localhost", 80)).toMatchObject({ is: "open" });
   expect(await reachOf(["example.com"], "10.0.0.5", 80)).toMatchObject({ is: "refused", why: "not on the list" });
   expect(await reachOf(["nowhere.invalid"], "nowhere.invalid", 80)).toEqual({ is: "refused", why: "no such name" });
+});
+
+it("refuses a listed name that leads into the user's network, in whatever form, but takes its public addresses", async () => {
+  const leadsTo = (...addresses: string[]): ReturnType<typeof reachOf> =>
+    reachOf(["example.com"], "example.com", 443, (host) => {
+      expect(host).toBe("example.com");
+      return Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
+    });
+  for (const address of ["10.0.0.5", "::ffff:10.0.0.5", "::ffff:a00:5", "127.0.0.1", "::1", "169.254.169.254", "fd00::5"])
+    expect(await leadsTo(address)).toEqual({
+      is: "refused",
+      why: `it leads to ${address}, which is not public and not on the list itself`,
+    });
+  const open = { address: "93.184.215.14", family: 4 };
+  expect(await leadsTo("10.0.0.5", open.address)).toEqual({ is: "open", addresses: [open] });
+  expect(await leadsTo("2606:2800:21f::1")).toMatchObject({ is: "open" });
+  const own = reachOf(["box.example.com", "10.0.0.5"], "box.example.com", 443, () =>
+    Promise.resolve([{ address: "10.0.0.5", family: 4 }]),
+  );
+  expect(await own).toMatchObject({ is: "open" });
 });
 
 it("knows this machine by its names", () => {

@@ -8,6 +8,10 @@ const USUAL_PORTS = [80, 443];
 
 export type Reach = { is: "open"; addresses: LookupAddress[] } | { is: "refused"; why: string };
 
+/** All that a name leads to. */
+type LookUp = (host: string) => Promise<LookupAddress[]>;
+const lookUpHere: LookUp = (host) => lookup(host, { all: true });
+
 interface Entry {
   /** In small letters, an IPv6 address without brackets. */
   name: string;
@@ -49,12 +53,17 @@ export const isLoopback = (host: string): boolean =>
  * A name that someone else decides about must not lead into the user's network: an address that is not public counts
  * only when it is on the list itself.
  */
-export async function reachOf(hosts: readonly string[], host: string, port: number): Promise<Reach> {
+export async function reachOf(
+  hosts: readonly string[],
+  host: string,
+  port: number,
+  lookUp: LookUp = lookUpHere,
+): Promise<Reach> {
   if (host === "") return { is: "refused", why: "no such address" };
   if (!isListed(hosts, host, port)) return { is: "refused", why: "not on the list" };
   const family = isIP(host);
   if (family !== 0) return { is: "open", addresses: [{ address: host, family }] };
-  const found = await lookup(host, { all: true }).catch((): LookupAddress[] => []);
+  const found = await lookUp(host).catch((): LookupAddress[] => []);
   const open = found.filter(
     ({ address }) => isPublic(address) || isListed(hosts, address, port) || (isLoopback(host) && isLoopback(address)),
   );
@@ -64,6 +73,7 @@ export async function reachOf(hosts: readonly string[], host: string, port: numb
   return { is: "refused", why: `it leads to ${first.address}, which is not public and not on the list itself` };
 }
 
+// An IPv4 address in IPv6 form (::ffff:10.0.0.5) is checked against the IPv4 nets; ::ffff:0:0/96 here would hold all of IPv4.
 const PRIVATE = new BlockList();
 for (const [net, bits] of [
   ["0.0.0.0", 8],
@@ -85,7 +95,6 @@ for (const [net, bits] of [
   ["fc00::", 7],
   ["fe80::", 9],
   ["ff00::", 8],
-  ["::ffff:0:0", 96],
 ] as const)
   PRIVATE.addSubnet(net, bits, "ipv6");
 

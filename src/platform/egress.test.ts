@@ -95,7 +95,7 @@ it("refuses everything else with words that say what a person can do", async () 
   expect(attempts.map(({ allowed }) => allowed)).toEqual([false, false, false]);
 });
 
-it("refuses a listed name that leads into the user's network, unless it is this machine's own name", async () => {
+it("lets this machine's own name through, however it is written, and not the address that it leads to", async () => {
   const port = await serve(hello);
   const { socket } = await egress([`localhost:${port}`]);
   expect((await get(socket, `http://localhost:${port}/`)).status).toBe(200);

@@ -173,8 +173,10 @@ describe.skipIf(process.platform !== "linux")("while an agent swaps the folder f
       for (let n = 0; n < RACES; n += 1) {
         seen.add(read("docs/notes.md")?.text);
         try {
-          if (n % 40 === 0) writeMemo(root, { path: "docs/new.md", text: "mine" });
-          written += 1;
+          if (n % 40 === 0) {
+            writeMemo(root, { path: "docs/new.md", text: "mine" });
+            written += 1;
+          }
         } catch {
           // The folder was a link, or not there, at this moment.
         }

@@ -11,7 +11,7 @@ import { tempDir } from "./temp.ts";
 /** What a model says in the same way to every agent. */
 type Plain = "answer" | "hang" | "limit";
 
-interface Played extends Partial<Pick<AgentSubject, "writeTool">>, Pick<AgentSubject, "models"> {
+interface Played extends Partial<Pick<AgentSubject, "writeTool" | "noProgram">>, Pick<AgentSubject, "models"> {
   /** `url`: of the model. */
   agent: (url: string) => Agent;
   /** In the words of the agent's own tools. */

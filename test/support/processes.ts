@@ -24,6 +24,11 @@ export function isRunning(pid: number): boolean {
   return status !== "" && !/^State:\s+[ZX]/m.test(status);
 }
 
+/** What `ps` shows of it to whoever may look; nothing of one that has gone meanwhile. */
+export function shownOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`);
+}
+
 function environ(pid: number): string[] {
   return read(`/proc/${pid}/environ`).split("\0");
 }

@@ -81,9 +81,19 @@ describe.concurrent("a program that misbehaves", () => {
     expect(left).toEqual([]);
   });
 
-  it("is cut, not thrown, when it says what is no JSON", async ({ expect }) => {
-    const { end, left } = await turnOf(`process.stdout.write("{nonsense\\n"); process.exit(0);`);
-    expect(end.outcome.is).toBe("cut");
+  it("is heard on after a line that is no JSON", async ({ expect }) => {
+    const { end } = await turnOf(
+      `state("running"); requesting(message.uuid); start("a");
+       process.stdout.write("{nonsense\\n");
+       result(); state("idle");`,
+    );
+    expect(end.outcome).toEqual({ is: "done" });
+  });
+
+  it("is ended by the idle timeout, not thrown, when it says nothing but what is no JSON", async ({ expect }) => {
+    const limits = { ...LIMITS, idleTimeoutMs: 2_000 };
+    const { end, left } = await turnOf(`process.stdout.write("{nonsense\\n");`, undefined, { limits });
+    expect(end.outcome).toEqual({ is: "timeout", which: "idle", afterMs: 2_000 });
     expect(left).toEqual([]);
   });
 

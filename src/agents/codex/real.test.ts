@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { codexPlace, crash, exec, patch, type CodexPlace } from "../../../test/support/codex.ts";
+import { shownOf, taggedProcesses } from "../../../test/support/processes.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
 import { waitFor } from "../../../test/support/temp.ts";
 import type { OpenRequest } from "../../ports.ts";
@@ -277,17 +278,16 @@ it("knows the instructions of pawl and none of the repository's, on another PATH
 
 it("has neither the prompt nor the key on its command line or in its environment", async () => {
   const { session, request } = await place();
-  await play(
-    session,
-    promptFor([
-      patch("a.txt", "a\n"),
-      exec("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ > seen 2>&1; true"),
-      { text: "ok" },
-    ]),
-  );
-  const seen = readFileSync(join(request.workspace, "seen"), "latin1");
-  expect(seen).not.toContain("Follow these steps");
-  expect(seen).not.toContain(KEY);
+  // From outside: its own sandbox shows a command nothing of the program that started it.
+  const seen: string[] = [];
+  const { end } = await play(session, promptFor([exec("sleep 1"), { text: "ok" }]), {
+    onEvent(event) {
+      if (event.type === "tool-start") seen.push(...taggedProcesses("PAWL_RUN", request.run).map(shownOf));
+    },
+  });
+  expect(end.outcome).toEqual({ is: "done" });
+  expect(seen.filter((words) => words.includes("app-server"))).not.toEqual([]);
+  expect(seen.filter((words) => words.includes("Follow these steps") || words.includes(KEY))).toEqual([]);
   expect(readFileSync(join(request.home, "codex/config.toml"), "utf8")).not.toContain(KEY);
 });
 

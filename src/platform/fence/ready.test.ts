@@ -1,12 +1,13 @@
 /** The process that waits for the next command, in a real fence: what is inside must not be able to tell. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { tempDir } from "../../../test/support/temp.ts";
+import { isRunning, shownOf, taggedProcesses } from "../../../test/support/processes.ts";
+import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "../fence.ts";
 import { allProcesses, processInfo } from "../process-table.ts";
 import { runProcess, start, type Confine } from "../process.ts";
@@ -27,11 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => fence.close());
 
-/** `use` false: a waiting process is left out. */
-async function run(script: string, { use = true, of = fence }: { use?: boolean; of?: Fence } = {}) {
+interface How {
+  /** False: a waiting process is left out. */
+  use?: boolean;
+  of?: Fence;
+}
+
+/** `became`: the process that waited, of the last command; 0 when none did. */
+function confining({ use = true, of = fence }: How = {}): { confine: Confine; became: () => number } {
   const places: Place[] = [{ path: work, access: "write" }];
   const inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS } as const;
-  let waited = false;
   let pid = 0;
   const confine: Confine = (command, args) => {
     const { become, ...plain } = of.wrap(command, args, inside);
@@ -40,12 +46,16 @@ async function run(script: string, { use = true, of = fence }: { use?: boolean; 
       ...plain,
       become(request) {
         const child = become(request);
-        waited = child !== undefined;
         pid = child?.pid ?? 0;
         return child;
       },
     };
   };
+  return { confine, became: () => pid };
+}
+
+async function run(script: string, how: How = {}) {
+  const { confine, became } = confining(how);
   let output = "";
   const record = await runProcess({
     command: "/bin/sh",
@@ -56,7 +66,7 @@ async function run(script: string, { use = true, of = fence }: { use?: boolean; 
     confine,
     onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
   });
-  return { ...record, output, waited, pid, confine };
+  return { ...record, output, waited: became() !== 0, pid: became() };
 }
 
 /** By a process that waited; the first commands of a fence are not. */
@@ -67,6 +77,18 @@ async function ready(script: string, of = fence) {
     await sleep(BETWEEN_MS);
   }
   throw new Error("nothing ever waited");
+}
+
+const children = (): number[] => allProcesses().flatMap(({ pid, ppid }) => (ppid === process.pid ? [pid] : []));
+const groupOf = (pid: number | "self"): string => readFileSync(`/proc/${pid}/cgroup`, "utf8");
+
+/** The process that waits for the next command, once it is in its group. */
+async function theWaiting(): Promise<number> {
+  await ready("true");
+  const isGrouped = fence.level.includes("limits on the whole");
+  const isIt = (pid: number): boolean =>
+    shownOf(pid).includes("$doors, $spaces") && (groupOf(pid) !== groupOf("self")) === isGrouped;
+  return waitFor(() => children().find(isIt), { what: "a process that waits" });
 }
 
 it("a command finds the same inside whether its process waited or not: variables, words, rights, limits, files", async () => {
@@ -85,38 +107,45 @@ it("its output and errors come in order, its exit code is told, and nothing of i
   expect(processInfo(done.pid)).toBeUndefined();
 });
 
-it("a program that talks through pipes is started anew, in the same group", async () => {
-  const { confine } = await ready("true");
-  await sleep(BETWEEN_MS);
+it("a program that talks through pipes is started anew, in the group of the process that waited", async () => {
+  const waiting = await theWaiting();
+  const group = groupOf(waiting);
+  const { confine, became } = confining();
   const { child, held } = start("cat", [], { confine, stdio: ["pipe", "pipe", "pipe"], cwd: work, env: {} });
-  child.stdin?.end("said");
-  expect(await text(child.stdout as Readable)).toBe("said");
+  child.stdin?.write("said");
+  expect(String((await once(child.stdout as Readable, "data"))[0])).toBe("said");
+  expect([became(), groupOf(child.pid ?? 0)]).toEqual([0, group]);
+  await expect.poll(() => processInfo(waiting)).toBeUndefined();
+  child.stdin?.end();
   if (child.exitCode === null) await once(child, "exit");
   held?.release();
   expect(child.exitCode).toBe(0);
 });
 
-it("a command that is ended while its process still enters leaves nothing", async () => {
-  await ready("true");
-  await sleep(BETWEEN_MS);
+it.each(["still enters", "has entered"])("a command that is ended while its process %s leaves nothing", async (when) => {
+  const waiting = await theWaiting();
   const over = new AbortController();
-  const { confine } = await run("true");
+  const mark = randomUUID();
+  const { confine, became } = confining();
   const going = runProcess({
     command: "/bin/sleep",
     args: ["30"],
     cwd: work,
-    env: { PATH: "/usr/bin:/bin" },
+    env: { PATH: "/usr/bin:/bin", READY_MARK: mark },
     timeoutMs: 20_000,
     graceMs: 100,
     confine,
     signal: over.signal,
   });
-  setImmediate(() => over.abort());
+  if (when === "has entered") await waitFor(() => taggedProcesses("READY_MARK", mark).length > 0, { what: "the command" });
+  else await new Promise(setImmediate);
+  expect([became(), isRunning(waiting)]).toEqual([waiting, true]);
+  over.abort();
   expect(await going).toMatchObject({ aborted: true, timedOut: null });
+  expect([isRunning(waiting), taggedProcesses("READY_MARK", mark)]).toEqual([false, []]);
 });
 
 it("what waits goes with the fence", async () => {
-  const children = (): number[] => allProcesses().flatMap(({ pid, ppid }) => (ppid === process.pid ? [pid] : []));
   const before = new Set(children());
   const other = await bwrapFence({ run: "r-ready-2", places: [{ path: work, access: "write" }] });
   if (other === undefined) throw new Error("it worked before");
