@@ -108,25 +108,36 @@ describe("laws of the kernel", () => {
   });
 
   it("says verified only with a pass of every required check on the delivered tree", async () => {
+    const RUNS = 300;
+    let verified = 0;
     await fc.assert(
       fc.asyncProperty(behaviours, specs, async (acts, s) => {
         const spec = specFrom(s);
         const world = makeWorld();
         const end = await live(world, spec, acts);
         if (end.outcome?.is !== "verified") return;
+        verified += 1;
         const delivered = world.commits.at(-1)?.tree;
         const last = world.facts.findLast((f): f is FactOf<"check-end"> => f.type === "check-end");
         expect(spec.checks.length).toBeGreaterThan(0);
         expect(last?.verdict.is).toBe("pass");
         expect(last?.tree).toBe(delivered);
       }),
-      { numRuns: 300 },
+      { numRuns: RUNS },
     );
+    expect(verified).toBeGreaterThan(RUNS / 12);
   });
 
   it("spends the sum of its facts, and at most one request over a dollar limit", async () => {
+    const RUNS = 200;
+    let met = 0;
+    /** Most of what is asked for costs much, in a run that may go on until the limit. */
+    const dear = fc
+      .array(fc.tuple(behaviour, fc.integer({ min: 0, max: 3 })), { minLength: 1, maxLength: 5 })
+      .map((all) => all.map(([one, n]) => (n === 0 ? one : { ...one, usd: MAX_REQUEST_USD })));
+    const limited = specs.map((s) => ({ ...s, usdLimit: s.usdLimit ?? 1, iterations: s.iterations + 3 }));
     await fc.assert(
-      fc.asyncProperty(behaviours, specs, async (acts, s) => {
+      fc.asyncProperty(dear, limited, async (acts, s) => {
         const spec = specFrom(s);
         const world = makeWorld();
         const end = await live(world, spec, acts);
@@ -135,10 +146,12 @@ describe("laws of the kernel", () => {
         expect(end.spent.usd).toBeCloseTo(usd, 9);
         expect(end.spent.unknownTurns).toBe(turns.filter((t) => t.usage.usd === null).length);
         const limit = spec.limits.usd;
+        if (end.outcome?.rule === "budget:usd") met += 1;
         if (limit !== undefined) expect(end.spent.usd).toBeLessThanOrEqual(limit + MAX_REQUEST_USD + 1e-9);
       }),
-      { numRuns: 200 },
+      { numRuns: RUNS },
     );
+    expect(met).toBeGreaterThan(RUNS / 8);
   });
 
   it("consumes no iteration for limits, crashes and hangs", async () => {
