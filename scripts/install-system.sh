@@ -9,6 +9,7 @@ if [ ${#packages[@]} -eq 0 ]; then
   # The fence, what is tried inside it, and what makes it; a file system to lose power on; compilers and installers.
   [ "$(uname)" != Linux ] || packages+=(
     perl procps util-linux build-essential bubblewrap socat openssl openssh-client chromium
+    curl wget iproute2 psmisc
     e2fsprogs python3-pip golang-go cargo
   )
 fi
@@ -22,8 +23,10 @@ present() {
     cargo) cargo --version && rustc --version ;;
     e2fsprogs) command -v mkfs.ext4 || [ -x /sbin/mkfs.ext4 ] ;;
     golang-go) go version ;;
+    iproute2) command -v ip || [ -x /sbin/ip ] ;;
     openssh-client) command -v ssh-keygen ;;
     procps) command -v ps ;;
+    psmisc) command -v killall ;;
     python3-pip) python3 -m pip --version || /usr/bin/python3 -m pip --version ;;
     python3-pytest) command -v pytest || command -v pytest-3 || python3 -m pytest --version ;;
     util-linux) command -v nsenter && command -v prlimit ;;

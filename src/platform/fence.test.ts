@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "./fence.ts";
 import { USUAL_LIMITS } from "./fence/limits.ts";
@@ -24,9 +24,11 @@ beforeAll(async () => {
   writeFileSync(join(root, "outside/secret"), SECRET);
   writeFileSync(join(root, "tools/bin/hello"), "#!/bin/sh\necho hello\n", { mode: 0o755 });
   writeFileSync(join(root, "tools/credentials"), SECRET);
+  writeFileSync(join(root, "tools/readme"), "plain");
   const path = `${join(root, "tools/bin")}:${process.env["PATH"] ?? ""}`;
   places = [
     ...toolchainPlaces({ path, named: [], closed: [root] }),
+    { path: join(root, "tools"), access: "read" },
     { path: join(root, "work"), access: "write" },
     { path: join(root, "home"), access: "write" },
     { path: join(root, "private"), access: "read" },
@@ -47,6 +49,7 @@ async function inside(script: string, limits = USUAL_LIMITS): Promise<ProcessRec
       PATH: `${join(root, "tools/bin")}:${process.env["PATH"] ?? ""}`,
       HOME: join(root, "home"),
       OUT: join(root, "outside"),
+      TOOLS: join(root, "tools"),
     },
     timeoutMs: 20_000,
     confine: (command, args) =>
@@ -80,20 +83,27 @@ it("shows a place that its owner alone may read, to read", async () => {
 
 it("hides everything that was not opened, also by its full path", async () => {
   const { output } = await inside(
-    'cat "$OUT/secret"; ls "$OUT"; cat "$OUT/../outside/secret"; find / -name secret 2>/dev/null',
+    'cat "$OUT/secret"; ls "$OUT"; cat "$OUT/../outside/secret"; find / -name secret 2>/dev/null; echo ran',
   );
   expect(output).not.toContain(SECRET);
+  expect(output).not.toMatch(/\/outside\/secret$/m);
+  expect(output).toMatch(/^ran$/m);
 });
 
 it("hides secrets inside opened toolchains", async () => {
-  const { output } = await inside('cat "$OUT/../tools/credentials"');
+  expect(hiddenFiles(places)).toContain(join(root, "tools/credentials"));
+  const { output } = await inside('cat "$TOOLS/credentials" "$TOOLS/readme"');
   expect(output).not.toContain(SECRET);
+  expect(output).toMatch(/plain$/);
 });
 
 it("writes nowhere else", async () => {
-  await inside(
-    'echo bad > "$OUT/new"; echo bad > /etc/pawl-canary; echo bad > "$OUT/../tools/bin/hello"; echo x > /new',
+  const { output } = await inside(
+    'echo bad > "$OUT/new"; echo bad > /etc/pawl-canary; echo bad > "$TOOLS/bin/hello"; echo x > /new',
   );
+  for (const path of ["/etc/pawl-canary", join(root, "tools/bin/hello"), "/new"])
+    expect(output).toContain(`cannot create ${path}: Read-only file system`);
+  expect(output).toContain(`cannot create ${join(root, "outside/new")}: Directory nonexistent`);
   expect(existsSync(join(root, "outside/new"))).toBe(false);
   expect(existsSync("/etc/pawl-canary")).toBe(false);
   expect(readFileSync(join(root, "tools/bin/hello"), "utf8")).toContain("echo hello");
@@ -116,19 +126,30 @@ it("sees no process but its own, so that a signal to all reaches nobody else", a
   try {
     const { output } = await inside("ls /proc | grep -c '^[0-9]'; kill -9 -1; echo unreachable");
     expect(Number(output.split("\n")[0])).toBeLessThan(12);
-    expect(canary.exitCode).toBeNull();
+    expect([canary.exitCode, canary.signalCode]).toEqual([null, null]);
     expect(existsSync(`/proc/${canary.pid}`)).toBe(true);
   } finally {
     canary.kill("SIGKILL");
   }
 });
 
+/** Of the next test, as the whole machine sees them. */
+const sleepers = (): string[] =>
+  execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line.startsWith("sleep 5") && line.endsWith(`.${process.pid}`))
+    .toSorted();
+
 it("ends with everything it started, whatever sessions they moved to", async () => {
-  const mark = `fence-${process.pid}`;
-  const { exitCode } = await inside(`setsid sh -c 'exec -a ${mark} sleep 50' & (setsid sleep 51 &) ; sleep 0.2`);
-  expect(exitCode).toBe(0);
-  const left = execFileSync("sh", ["-c", "ps -eo args | grep -cE '^sleep 5[01]$' || true"]).toString().trim();
-  expect(left).toBe("0");
+  const until = join(root, "work/seen");
+  const [one, other] = [`50.${process.pid}`, `51.${process.pid}`];
+  const ending = inside(
+    `setsid sleep ${one} & (setsid sleep ${other} &); while [ ! -e "${until}" ]; do sleep 0.05; done`,
+  );
+  await vi.waitFor(() => expect(sleepers()).toEqual([`sleep ${one}`, `sleep ${other}`]), { timeout: 15_000 });
+  writeFileSync(until, "");
+  expect((await ending).exitCode).toBe(0);
+  expect(sleepers()).toEqual([]);
 });
 
 it("holds a bounded fork bomb by its limit on processes", async () => {

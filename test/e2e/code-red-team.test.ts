@@ -17,7 +17,8 @@ const attack = (as: "root" | "user"): Session =>
 
 describe("generated code", () => {
   it.skipIf(!isRoot)("is contained, run by root (S3)", { timeout: SESSION_LIMIT_MS }, () => {
-    const { uid, run, results } = attack("root");
+    const { uid, level, run, results } = attack("root");
+    expect(level).toContain("own namespaces, a uid of its own, system calls filtered");
     expect(uid).toBe(0);
     expect(results.length).toBe(CODE_ATTACKS.length);
     expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
@@ -26,7 +27,8 @@ describe("generated code", () => {
   });
 
   it("is contained, run by an ordinary user (S3)", { timeout: SESSION_LIMIT_MS }, () => {
-    const { uid, run, results } = attack("user");
+    const { uid, level, run, results } = attack("user");
+    expect(level).toContain("own namespaces, your uid, system calls filtered");
     expect(uid).not.toBe(0);
     expect(results.length).toBe(CODE_ATTACKS.length);
     expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);

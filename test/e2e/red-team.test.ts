@@ -6,7 +6,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ESCAPES } from "../support/red-team/escapes.ts";
-import { openOutside, SECRET } from "../support/red-team/outside.ts";
+import { MISTAKE, filesBelow } from "../support/red-team/escape.ts";
+import { isSecret, openOutside, TOKEN } from "../support/red-team/outside.ts";
 import { AGAINST_PAWL, AGAIN, SWAPS } from "../support/red-team/pawl.ts";
 import { isRoot, playSession, SESSION_LIMIT_MS, type Session } from "../support/red-team/play.ts";
 import { lastMarked, stepsSince, type StandinRequest } from "../../src/standin/request.ts";
@@ -29,24 +30,31 @@ const attack = (as: "root" | "user"): Session =>
     shell: 'exec 7<"$0/out" 11<"$0/out"; exec "$@"',
   });
 
+/** Every escape was tried in the fence that is meant, none got anywhere, and without it they do. */
+function expectContained({ level, controls = [], results }: Session, meant: string): void {
+  expect(level).toContain(meant);
+  expect(results.map(({ name }) => name)).toEqual(ESCAPES.map(({ name }) => name));
+  expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+  expect(controls.length).toBeGreaterThanOrEqual(15);
+  expect(controls.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+}
+
 describe("a fence", () => {
   it.skipIf(!isRoot)("lets none of the escapes out, opened by root", { timeout: SESSION_LIMIT_MS }, () => {
     expect(ESCAPES.length).toBeGreaterThanOrEqual(40);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { uid, results } = attack("root");
-      expect(uid).toBe(0);
-      expect(results.length).toBe(ESCAPES.length);
-      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+      const session = attack("root");
+      expect(session.uid).toBe(0);
+      expectContained(session, "own namespaces, a uid of its own, system calls filtered");
     }
     figure("red team", { as: "root", escapes: ESCAPES.length, rounds: ROUNDS });
   });
 
   it("lets none of the escapes out, opened by an ordinary user", { timeout: SESSION_LIMIT_MS }, () => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { uid, results } = attack("user");
-      expect(uid).not.toBe(0);
-      expect(results.length).toBe(ESCAPES.length);
-      expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
+      const session = attack("user");
+      expect(session.uid).not.toBe(0);
+      expectContained(session, "own namespaces, your uid, system calls filtered");
     }
     figure("red team", { as: "user", escapes: ESCAPES.length, rounds: ROUNDS });
   });
@@ -64,11 +72,17 @@ const bash = (command: string): Step => ({
   tools: [{ name: "Bash", input: { command, description: "try", timeout: 60_000 } }],
 });
 
-/** Many in one call of the tool: each in a shell of its own, which may die. */
-function calls(escapes: readonly { script: string }[], variables: Readonly<Record<string, string>>): Step[] {
+/** Many in one call of the tool: each in a shell of its own, which may die. Their names and words are kept. */
+function calls(
+  escapes: readonly { name: string; script: string }[],
+  variables: Readonly<Record<string, string>>,
+): Step[] {
   const words = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
-  const run = ({ script }: { script: string }): string =>
-    `echo ${Buffer.from(`${words.join("\n")}\n${script}\n`).toString("base64")} | base64 -d > /tmp/escape; timeout -k 1 10 sh /tmp/escape >/dev/null 2>&1 </dev/null`;
+  const run = ({ name, script }: { name: string; script: string }): string => {
+    const begun = `cat >> "$WORK/tried" <<'NAME'\n${name}\nNAME`;
+    const text = [...words, begun, script, ""].join("\n");
+    return `echo ${Buffer.from(text).toString("base64")} | base64 -d > /tmp/escape; timeout -k 1 10 sh /tmp/escape >> said 2>&1 </dev/null`;
+  };
   return Array.from({ length: Math.ceil(escapes.length / PER_CALL) }, (_, n) =>
     bash(
       `${escapes
@@ -85,25 +99,29 @@ it(
   async () => {
     const scene = tempDir("red-team");
     const steps: Record<string, readonly Step[]> = {};
-    const place = await cliPlace({ script: (request) => stepOf(request, steps), env: { CANARY_TOKEN: SECRET } });
+    const place = await cliPlace({ script: (request) => stepOf(request, steps), env: { CANARY_TOKEN: TOKEN } });
     const { path } = place.repository;
     const outside = await openOutside(scene, { work: path });
     const model = new URL(place.standin?.url ?? "").port;
     const variables = { ...outside.variables, PAWL_STATE: place.state, MODEL_PORT: model };
-    const [deadly, own] = [true, false].map((is) => ESCAPES.filter(({ name }) => (name === "kill -9 -1") === is));
+    const [deadly = [], own = []] = [true, false].map((is) =>
+      ESCAPES.filter(({ name }) => (name === "kill -9 -1") === is),
+    );
     // Once: a call that had no answer is made again.
-    const once = (deadly ?? []).map(({ script }) => ({
+    const once = deadly.map(({ name, script }) => ({
+      name,
       script: `[ -e "$WORK/died" ] && exit; touch "$WORK/died"; ${script}`,
     }));
     const work = bash("rm -rf bin swap; echo right > work.txt");
+    // The last of those against pawl takes away what Claude's own tool needs: after it there are no more calls.
     steps["Iteration 1"] = [
-      ...calls([...(own ?? []), ...AGAINST_PAWL], variables),
-      ...calls(SWAPS, variables),
+      ...calls([...own, ...AGAINST_PAWL.slice(0, -1)], variables),
+      ...calls([...SWAPS, ...AGAINST_PAWL.slice(-1)], variables),
       { text: "Hm." },
     ];
     steps["Iteration 2"] = [...calls(AGAIN, variables), ...calls(once, variables), work, { text: CLAIM }];
     const start = (args: string[]) => place.start(args, { cwd: path, limitMs: 250_000 });
-    const hostile = `echo bad > '${scene}/out/new'; cat '${scene}/out/secret' > loot-of-check; kill -CONT ${process.pid}; `;
+    const hostile = `echo bad > '${scene}/out/new'; kill -CONT ${process.pid}; ! cat '${scene}/out/secret' && `;
     const before = place.repository.git("rev-parse", "HEAD");
     const first = await start([
       "run",
@@ -123,7 +141,11 @@ it(
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     const wrongs = ESCAPES.flatMap((escape) => outside.look(escape));
     expect(wrongs).toEqual([]);
-    // They were really tried: the way out was asked in every spelling, and answered no.
+    // They were really tried, each by its name; the way out was asked in every spelling, and answered no.
+    const tried = readFileSync(join(path, "tried"), "utf8").trim().split("\n");
+    const names = [...ESCAPES, ...AGAINST_PAWL, ...SWAPS, ...AGAIN].map(({ name }) => name);
+    expect(names.filter((name) => !tried.includes(name))).toEqual([]);
+    expect(MISTAKE.exec(readFileSync(join(path, "said"), "latin1"))?.[0]).toBeUndefined();
     const answered = readFileSync(join(path, "answers"), "latin1");
     expect(answered.match(/HTTP\/1\.1 403/g)?.length).toBeGreaterThan(40);
     expect(answered).not.toMatch(/HTTP\/1\.1 200/);
@@ -137,7 +159,8 @@ it(
       first.stdout + first.stderr + then.stdout + then.stderr,
       ...place.sent(),
     ];
-    expect(everything.filter((text) => text.includes(SECRET))).toEqual([]);
+    expect(everything.filter((text) => isSecret(text))).toEqual([]);
+    expect(filesBelow(place.state).filter((file) => isSecret(readFileSync(file)))).toEqual([]);
     expect(new Set(place.standin?.requests.map(({ path: asked }) => asked.split("?")[0]))).toEqual(
       new Set(["/v1/messages"]),
     );

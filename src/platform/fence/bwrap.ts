@@ -11,16 +11,25 @@ const NAMESPACES = [
   ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "localhost"],
 ].flat();
 /** Memory, not disk: for the few sockets and locks that programs expect to be able to make. */
-const SMALL_BYTES = String(16 * 1024 ** 2);
+const SMALL_BYTES = 16 * 1024 ** 2;
 /** Browsers and parallel Python want more of it than of the others. */
-const SHARED_BYTES = String(512 * 1024 ** 2);
-const memory = (folder: string, bytes: string): string[] => ["--size", bytes, "--perms", "1777", "--tmpfs", folder];
-const DEVICES = [
-  ["--proc", "/proc", "--dev", "/dev"],
-  memory("/dev/shm", SHARED_BYTES),
-  // Else it were memory without a limit.
-  ["--remount-ro", "/dev"],
-].flat();
+const SHARED_BYTES = 512 * 1024 ** 2;
+/** Never larger than what one process may have: where no control group counts it, nothing else would hold it. */
+const memory = (folder: string, bytes: number, { memoryBytes }: FenceLimits): string[] => [
+  "--size",
+  String(Math.min(bytes, memoryBytes)),
+  "--perms",
+  "1777",
+  "--tmpfs",
+  folder,
+];
+const devices = (limits: FenceLimits): string[] =>
+  [
+    ["--proc", "/proc", "--dev", "/dev"],
+    memory("/dev/shm", SHARED_BYTES, limits),
+    // Else it were memory without a limit.
+    ["--remount-ro", "/dev"],
+  ].flat();
 /** Empty, and gone with the command, where no place lies over them. */
 const EMPTY = ["/tmp", "/var/tmp", "/run"];
 
@@ -66,9 +75,9 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
     ...system.links.flatMap(({ target, at }) => ["--symlink", target, at]),
-    ...DEVICES,
+    ...devices(limits),
     ...EMPTY.filter((folder) => !places.some(({ path, at = path }) => at === folder)).flatMap((folder) =>
-      memory(folder, SMALL_BYTES),
+      memory(folder, SMALL_BYTES, limits),
     ),
     ...places.flatMap(bind),
     ...hidden.flatMap((file) => ["--ro-bind", "/dev/null", file]),

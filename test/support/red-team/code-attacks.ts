@@ -11,6 +11,8 @@ export interface CodeAttack {
   ends: readonly FailureKind[];
   /** In what the model is told. */
   tells?: string;
+  /** What it finds or makes where it may: else it was not really tried. */
+  prints?: RegExp;
 }
 
 const py = (text: CodeAttack["text"]): Pick<CodeAttack, "language" | "text"> => ({ language: "python", text });
@@ -40,9 +42,10 @@ const READING: readonly CodeAttack[] = [
     name: "looks for secrets in variables and in other processes",
     ...sh(
       () =>
-        'env > loot; for p in /proc/[0-9]*; do tr "\\0" "\\n" < $p/environ >> loot 2>/dev/null; cat $p/cmdline >> loot; done; find / -xdev \\( -name "*canary*" -o -name journal.db \\) -exec cat {} + >> loot 2>/dev/null; exit 0',
+        'env > loot; for p in /proc/[0-9]*; do tr "\\0" "\\n" < $p/environ >> loot 2>/dev/null; cat $p/cmdline >> loot; done; find / -path /proc -prune -o \\( -name "*canary*" -o -name journal.db -o -path /etc/passwd \\) -exec cat {} + >> loot 2>/dev/null; cat loot; exit 0',
     ),
     ends: ["ok"],
+    prints: /^PATH=[^]*root:x:0:/m,
   },
   {
     name: "makes a link to a secret and one to everything",
@@ -120,9 +123,11 @@ const USING_UP: readonly CodeAttack[] = [
     name: "fills shared memory",
     ...sh(
       () =>
-        'for n in 1 2 3 4 5 6 7 8; do head -c 7000000 /dev/zero > "/dev/shm/$n" || exit 1; cat /dev/shm/* > /dev/shm/more; done; exit 1',
+        'n=0; while [ $n -lt 30 ]; do n=$((n+1)); head -c 7000000 /dev/zero > "/dev/shm/$n" || exit 7; done; exit 0',
     ),
-    ends: ["memory", "limit", "exit", "killed"],
+    // Without control groups nobody ends it: it finds no more space, at the same limit, and ends itself.
+    ends: ["memory", "exit"],
+    tells: "is bounded",
   },
   {
     name: "fills its folder",

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { explainExecution, failureMessage } from "../../../src/loop/explain-execution.ts";
 import { codePlace, emptyFolder } from "../code-place.ts";
 import { CODE_ATTACKS } from "./code-attacks.ts";
-import { openOutside, SECRET } from "./outside.ts";
+import { isSecret, openOutside, SECRET, TOKEN } from "./outside.ts";
 
 const MB = 1024 ** 2;
 const LIMITS = { memoryBytes: 128 * MB, processes: 32, diskBytes: 8 * MB, outputBytes: MB };
@@ -16,7 +16,7 @@ const SHORT_MS = 3_000;
 const LONG_MS = 60_000;
 
 const root = process.argv[2] ?? "";
-process.env["CANARY_TOKEN"] = SECRET;
+process.env["CANARY_TOKEN"] = TOKEN;
 const own = join(root, "own");
 mkdirSync(own);
 const place = await codePlace(own);
@@ -25,7 +25,7 @@ const journal = join(place.state, "journal.db");
 writeFileSync(journal, SECRET);
 const about = { ...outside.variables, PAWL: place.state };
 const results: unknown[] = [];
-for (const { name, language, text, ends, tells } of CODE_ATTACKS) {
+for (const { name, language, text, ends, tells, prints } of CODE_ATTACKS) {
   emptyFolder(place.folder);
   mkdirSync(join(place.folder, ".git"));
   writeFileSync(join(place.folder, ".git/config"), "untouched");
@@ -41,9 +41,10 @@ for (const { name, language, text, ends, tells } of CODE_ATTACKS) {
     ...outside.look({ name, script: "" }),
     ...(readFileSync(journal, "utf8") === SECRET ? [] : ["the journal was changed"]),
     ...(readFileSync(join(place.folder, ".git/config"), "utf8") === "untouched" ? [] : ["the repository was changed"]),
-    ...(said.includes(SECRET) ? ["a secret was said"] : []),
+    ...(isSecret(said) ? ["a secret was said"] : []),
     ...(ends.includes(kind) ? [] : [`it came to ${kind}: ${told}`]),
     ...(tells === undefined || told.includes(tells) ? [] : [`the reason was not told: ${told}`]),
+    ...(prints === undefined || prints.test(execution.stdout.text) ? [] : [`it was not tried: ${said}`]),
   ];
   results.push({ name, kind, wrongs, ms: execution.durationMs });
 }

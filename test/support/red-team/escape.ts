@@ -18,9 +18,15 @@ export interface Escape {
    * to $WORK/claims; that it says nothing there is never taken for proof where the outside can look itself.
    */
   script: string;
+  /** It harms only canaries outside as well: tried there too, where at least so many things have to be seen of it. */
+  works?: number;
   /** Beyond what is looked at after every escape: undefined when it is contained, else what went wrong. */
   wrong?: (scene: Scene) => string | undefined;
 }
+
+/** What a script says that did not do what it was written for: then that it got nowhere means nothing. */
+export const MISTAKE =
+  /^.*(?:: not found|command not found|unrecognized option|invalid option|Illegal number|not a valid|SyntaxError|NameError|No user exists|ENEEDAUTH).*$/m;
 
 /** Every file below, as a path; links are not followed. */
 export function filesBelow(folder: string): string[] {

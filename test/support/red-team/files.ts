@@ -7,16 +7,22 @@ const RUNS_AS_OWNER = 0o6000;
 const USR_CANARY = "/usr/pawl-red-team-canary";
 
 export const WRITING: readonly Escape[] = [
-  { name: "write by an absolute path", script: 'echo bad > "$OUT/new"; echo bad >> "$OUT/canary"' },
-  { name: "write by ..", script: 'cd "$WORK" && echo bad > ../out/new; echo bad >> ../out/canary' },
+  { name: "write by an absolute path", script: 'echo bad > "$OUT/new"; echo bad >> "$OUT/canary"', works: 1 },
+  {
+    name: "write by ..",
+    script: 'cd "$WORK" && echo bad > ../out/new; echo bad >> ../out/canary',
+    works: 1,
+  },
   {
     name: "write through a symbolic link",
     script:
       'ln -s "$OUT" "$WORK/way"; echo bad > "$WORK/way/new"; echo bad >> "$WORK/way/canary"; ln -s "$OUT/canary" "$WORK/file"; echo bad >> "$WORK/file"',
+    works: 1,
   },
   {
     name: "hard link to a file outside",
     script: 'ln "$OUT/canary" "$WORK/hard"; echo bad >> "$WORK/hard"; cp -l "$OUT/canary" "$WORK/hard2"',
+    works: 2,
     wrong: ({ out }) => (statSync(join(out, "canary")).nlink > 1 ? "it has another name" : undefined),
   },
   {
@@ -79,6 +85,7 @@ P`,
 const reading = (name: string, files: string): Escape => ({
   name,
   script: `cat ${files} >> "$LOOT"; cp -r ${files} "$WORK/"`,
+  works: 3,
 });
 
 export const READING: readonly Escape[] = [
@@ -87,6 +94,7 @@ export const READING: readonly Escape[] = [
   {
     name: "read by .. and by links",
     script: 'cat "$WORK/../out/secret" >> "$LOOT"; ln -s "$OUT/secret" "$WORK/s"; cat "$WORK/s" >> "$LOOT"',
+    works: 1,
   },
   {
     name: "look for it everywhere",

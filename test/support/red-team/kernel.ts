@@ -74,14 +74,15 @@ export const KERNEL: readonly Escape[] = [
   {
     name: "other namespaces",
     script:
-      'for pid in 1 $PPID $DRIVER_PID $CANARY_PID; do for kind in mnt user net pid; do nsenter --$kind=/proc/$pid/ns/$kind true && echo "entered $kind of $pid" >> "$WORK/claims"; done; done',
+      'for pid in 1 $PPID $DRIVER_PID $CANARY_PID; do for kind in mount:mnt user:user net:net pid:pid; do nsenter --${kind%:*}=/proc/$pid/ns/${kind#*:} true && echo "entered ${kind%:*} of $pid" >> "$WORK/claims"; done; done',
   },
   { name: "calls that nobody inside needs", script: CALLS },
   { name: "ptrace, memory and handles of other processes", script: OTHERS },
   {
     name: "signals to a canary and to the driver",
     script:
-      'kill -9 "$CANARY_PID"; kill -CONT "$DRIVER_PID"; kill -9 -- "-$CANARY_PID"; python3 -c "import os; os.kill(int(os.environ[\'CANARY_PID\']), 9)"',
+      'kill -9 "$CANARY_PID"; kill -CONT "$DRIVER_PID"; kill -9 -"$CANARY_PID"; python3 -c "import os; os.kill(int(os.environ[\'CANARY_PID\']), 9)"',
+    works: 2,
   },
   {
     name: "pkill by name",
@@ -105,7 +106,7 @@ export const KERNEL: readonly Escape[] = [
   {
     name: "set-user-id programs of the system",
     script:
-      '[ "$(su root -c "id -u" < /dev/null)" = 0 ] && echo su >> "$WORK/claims"; [ "$(sudo -n id -u)" = 0 ] && echo sudo >> "$WORK/claims"; grep -q "NoNewPrivs:.1" /proc/self/status || echo "new rights" >> "$WORK/claims"; grep -E "Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | grep -qv "0000000000000000" && echo capabilities >> "$WORK/claims"',
+      '[ "$(su root -c "id -u" < /dev/null)" = 0 ] && echo su >> "$WORK/claims"; command -v sudo && [ "$(sudo -n id -u)" = 0 ] && echo sudo >> "$WORK/claims"; grep -q "NoNewPrivs:.1" /proc/self/status || echo "new rights" >> "$WORK/claims"; grep -E "Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | grep -qv "0000000000000000" && echo capabilities >> "$WORK/claims"',
   },
   {
     name: "more than one's share",
@@ -119,12 +120,14 @@ export const KERNEL: readonly Escape[] = [
   },
   {
     name: "typing into a terminal",
-    script: `python3 -c "
+    // Also into one that it has itself: whoever shares a terminal with others shall not be able to.
+    script: `cat > "$WORK/type.py" <<'P'
 import fcntl, os
-for path in ('/dev/tty', '/dev/stdin', '/dev/pts/0', '/dev/console'):
-    try: fcntl.ioctl(os.open(path, os.O_RDWR), 0x5412, b'x'); open(os.environ['WORK'] + '/claims', 'a').write('typed into ' + path)
-    except OSError: pass
-"`,
+for path in ("/dev/tty", "/dev/stdin", "/dev/pts/0", "/dev/console"):
+    try: fcntl.ioctl(os.open(path, os.O_RDWR), 0x5412, b"x"); open(os.environ["WORK"] + "/claims", "a").write("typed into " + path + "\\n")
+    except OSError as e: print(path, e)
+P
+python3 "$WORK/type.py"; script -qec 'python3 "$WORK/type.py"' /dev/null </dev/null`,
   },
   {
     name: "children in sessions of their own",

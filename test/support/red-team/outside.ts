@@ -9,6 +9,8 @@ import { treeHash } from "../tree-hash.ts";
 import { filesBelow, type Escape, type Scene } from "./escape.ts";
 
 export const SECRET = "canary-3f9d71c2-never-to-be-read";
+/** Of the driver's environment. Not that of the files: what pawl masks as a variable's value, nobody would find again. */
+export const TOKEN = "canary-a60b84e5-never-to-be-seen";
 const FILES: Readonly<Record<string, string>> = {
   "out/canary": "untouched\n",
   "out/secret": SECRET,
@@ -18,6 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
   "state/journal.db": SECRET,
   "state/runs/other/agents/main/notes": SECRET,
 };
+
+export const isSecret = (text: string | Buffer): boolean => text.includes(SECRET) || text.includes(TOKEN);
 
 export interface Outside {
   readonly scene: Scene;
@@ -46,7 +50,12 @@ export async function openOutside(root: string, { work = join(root, "work") } = 
   const udp = createSocket("udp4").on("message", () => reached.push("UDP"));
   udp.bind(0, "127.0.0.1");
   await once(udp, "listening");
-  const canary = spawn("sleep", ["9999"], { stdio: "ignore", env: { PATH: process.env["PATH"], CANARY: SECRET } });
+  const canary = spawn("sleep", ["9999"], {
+    stdio: "ignore",
+    env: { PATH: process.env["PATH"], CANARY: SECRET },
+    // It leads a group, which can be signalled too.
+    detached: true,
+  });
   const told = (): void => void reached.push("the driver, by a signal");
   process.on("SIGCONT", told);
   const before = ["out", "user", "state"].map((folder) => treeHash(join(root, folder)));
@@ -71,7 +80,7 @@ export async function openOutside(root: string, { work = join(root, "work") } = 
       const changed = ["out", "user", "state"].filter(
         (folder, n) => !existsSync(join(root, folder)) || treeHash(join(root, folder)) !== before[n],
       );
-      const loot = filesBelow(work).filter((file) => readFileSync(file).includes(SECRET));
+      const loot = filesBelow(work).filter((file) => isSecret(readFileSync(file)));
       const claims = join(work, "claims");
       const claimed = existsSync(claims) ? readFileSync(claims, "utf8").trim().split("\n") : [];
       rmSync(claims, { force: true });

@@ -47,7 +47,7 @@ for name in os.listdir("/run/pawl"):
   },
   {
     name: "hooks, filters and settings in the repository it sees",
-    script: `cd "$WORK"; mkdir -p .git/hooks; for h in post-checkout pre-commit post-index-change reference-transaction; do printf '#!/bin/sh\\necho bad > "%s/hook"\\n' "$OUT" > .git/hooks/$h; chmod +x .git/hooks/$h; done; git config core.fsmonitor "echo bad > $OUT/monitor"; git config core.hooksPath "$WORK/.git/hooks"; git config filter.canary.clean "sh -c 'echo bad > $OUT/filter; cat'"; git config alias.status "!echo bad > $OUT/alias"; git config canary.was here; echo '* filter=canary' > .gitattributes; git config core.sshCommand "echo bad > $OUT/ssh"; git config include.path "$OUT/secret"; git checkout -q -b canary; git update-ref refs/heads/main HEAD~1; echo > .git/filled`,
+    script: `cd "$WORK"; mkdir -p .git/hooks; for h in post-checkout pre-commit post-index-change reference-transaction; do printf '#!/bin/sh\\necho bad > "%s/hook"\\nexit 0\\n' "$OUT" > .git/hooks/$h; chmod +x .git/hooks/$h; done; git config core.fsmonitor "echo bad > $OUT/monitor"; git config core.hooksPath "$WORK/.git/hooks"; git config filter.canary.clean "sh -c 'echo bad > $OUT/filter; cat'"; git config alias.status "!echo bad > $OUT/alias"; git config canary.was here; echo '* filter=canary' > .gitattributes; git config core.sshCommand "echo bad > $OUT/ssh"; git config include.path "$OUT/secret"; git checkout -q -b canary; git -c user.name=x -c user.email=x@x commit -q --allow-empty -m canary; git update-ref refs/heads/main HEAD; echo > .git/filled`,
   },
   {
     name: "links in the repository it sees, then none of it",
@@ -70,7 +70,7 @@ export const SWAPS: readonly Script[] = [
   {
     name: "links in place of its transcripts",
     script:
-      'cd "$CLAUDE_CONFIG_DIR/projects" && for f in */*.jsonl; do cp "$f" /tmp/kept; done; mkdir -p planted; ln -s "$OUT/secret" planted/x.jsonl; mkfifo planted/y.jsonl; truncate -s 3G planted/z.jsonl',
+      'cd "$CLAUDE_CONFIG_DIR/projects" && for f in */*.jsonl; do cp -- "$f" /tmp/kept; done; mkdir -p planted; ln -s "$OUT/secret" planted/x.jsonl; mkfifo planted/y.jsonl; truncate -s 3G planted/z.jsonl',
   },
   {
     name: "a file that becomes a link and back, for as long as the program lives",

@@ -25,9 +25,13 @@ interface Played {
 
 export interface Session {
   uid: number;
+  /** Of its fence. */
+  level: string;
   /** By which what it left running is known. */
   run?: string;
   results: { name: string; wrongs: string[] }[];
+  /** What was tried without a fence first: wrong is what got nowhere. */
+  controls?: { name: string; wrongs: string[] }[];
 }
 
 export function playSession({ as, user, program, needs, folders = [], shell = 'exec "$@"' }: Played): Session {

@@ -1,33 +1,36 @@
 /**
  * A program: opens a fence and runs every escape in it, as whoever it is started as; says on standard output what each
- * came to, as seen from outside. Arguments: an empty folder of its own.
+ * came to, as seen from outside. Before, those that harm only canaries without a fence: there they have to get somewhere.
+ * Arguments: an empty folder of its own.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { bwrapFence } from "../../../src/platform/fence.ts";
 import { USUAL_LIMITS } from "../../../src/platform/fence/limits.ts";
 import type { Place } from "../../../src/platform/fence/places.ts";
-import { runProcess } from "../../../src/platform/process.ts";
+import { runProcess, type Confine } from "../../../src/platform/process.ts";
+import { MISTAKE, type Escape } from "./escape.ts";
 import { ESCAPES } from "./escapes.ts";
-import { emptyFolder, openOutside, SECRET } from "./outside.ts";
+import { emptyFolder, openOutside, TOKEN, type Outside } from "./outside.ts";
 
 const LIMIT_MS = 60_000;
 
+interface Tried {
+  outside: Outside;
+  home: string;
+  confine?: Confine;
+}
+
 const root = process.argv[2] ?? "";
-process.env["CANARY_TOKEN"] = SECRET;
-const outside = await openOutside(root);
-const { work } = outside.scene;
-const home = join(root, "home");
-mkdirSync(home);
-const places: Place[] = [work, home].map((path) => ({ path, access: "write" }));
-const fence = await bwrapFence({ run: "red-team", places });
-if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
-const results: { name: string; wrongs: string[]; ms: number }[] = [];
-for (const escape of ESCAPES) {
+process.env["CANARY_TOKEN"] = TOKEN;
+
+async function attempt(escape: Escape, { outside, home, confine }: Tried): Promise<{ wrongs: string[]; ms: number }> {
+  const { work } = outside.scene;
+  let said = "";
   const record = await runProcess({
     command: "/bin/sh",
     // The plants are for programs outside; what is inside shall find the real ones.
-    args: ["-c", `PATH="\${PATH#*:}"; ${escape.script}`],
+    args: ["-c", `: > "$WORK/began"; PATH="\${PATH#*:}"; ${escape.script}`],
     cwd: work,
     env: {
       ...outside.variables,
@@ -35,13 +38,53 @@ for (const escape of ESCAPES) {
       HOME: home,
     },
     timeoutMs: LIMIT_MS,
-    confine: (command, args) =>
-      fence.wrap(command, args, { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS }),
+    confine,
+    onOutput: (chunk) => void (said += Buffer.from(chunk).toString("latin1")),
   });
-  const wrongs = [...outside.look(escape), ...(record.timedOut === null ? [] : ["it took too long"])];
-  results.push({ name: escape.name, wrongs, ms: Math.round(record.durationMs) });
+  const mistake = MISTAKE.exec(said)?.[0];
+  const wrongs = [
+    ...(record.startError === null ? [] : [`it was not started: ${record.startError.message}`]),
+    ...(existsSync(join(work, "began")) ? [] : [`it never began: ${said}`]),
+    ...(record.timedOut === null ? [] : ["it took too long"]),
+    ...(mistake === undefined ? [] : [`it was not tried: ${mistake}`]),
+  ];
+  return { wrongs, ms: Math.round(record.durationMs) };
+}
+
+/** Without a fence, each with canaries of its own. */
+async function control(escape: Escape, number: number): Promise<string[]> {
+  const own = join(root, `control-${number}`);
+  mkdirSync(join(own, "home"), { recursive: true });
+  const outside = await openOutside(own);
+  try {
+    const { wrongs } = await attempt(escape, { outside, home: join(own, "home") });
+    const seen = outside.look(escape);
+    const isSeen = seen.length >= (escape.works ?? 1);
+    return [...wrongs, ...(isSeen ? [] : [`it gets nowhere without a fence either: ${seen.join(", ")}`])];
+  } finally {
+    await outside.close();
+  }
+}
+
+const results: { name: string; wrongs: string[]; ms: number }[] = [];
+const controls: { name: string; wrongs: string[] }[] = [];
+for (const [number, escape] of ESCAPES.entries())
+  if (escape.works !== undefined) controls.push({ name: escape.name, wrongs: await control(escape, number) });
+
+const outside = await openOutside(root);
+const { work } = outside.scene;
+const home = join(root, "home");
+mkdirSync(home);
+const places: Place[] = [work, home].map((path) => ({ path, access: "write" }));
+const fence = await bwrapFence({ run: "red-team", places });
+if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
+const confine: Confine = (command, args) =>
+  fence.wrap(command, args, { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS });
+for (const escape of ESCAPES) {
+  const { wrongs, ms } = await attempt(escape, { outside, home, confine });
+  results.push({ name: escape.name, wrongs: [...outside.look(escape), ...wrongs], ms });
   emptyFolder(work, { but: ["bin"] });
 }
 fence.close();
 await outside.close();
-process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, results }));
+process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, controls, results }));
