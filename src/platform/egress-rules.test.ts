@@ -50,7 +50,15 @@ it("refuses a listed name that leads into the user's network, in whatever form, 
       expect(host).toBe("example.com");
       return Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
     });
-  for (const address of ["10.0.0.5", "::ffff:10.0.0.5", "::ffff:a00:5", "127.0.0.1", "::1", "169.254.169.254", "fd00::5"])
+  for (const address of [
+    "10.0.0.5",
+    "::ffff:10.0.0.5",
+    "::ffff:a00:5",
+    "127.0.0.1",
+    "::1",
+    "169.254.169.254",
+    "fd00::5",
+  ])
     expect(await leadsTo(address)).toEqual({
       is: "refused",
       why: `it leads to ${address}, which is not public and not on the list itself`,
