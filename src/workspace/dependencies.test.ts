@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
 import { removeAround } from "./dependencies.ts";
 
-const FILES = 5000;
+const FILES = 2000;
 /** Tells that it has begun, and at the end how many it removed itself. */
 const REMOVER = `
 const { unlinkSync } = require("node:fs");

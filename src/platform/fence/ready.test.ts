@@ -122,28 +122,32 @@ it("a program that talks through pipes is started anew, in the group of the proc
   expect(child.exitCode).toBe(0);
 });
 
-it.each(["still enters", "has entered"])("a command that is ended while its process %s leaves nothing", async (when) => {
-  const waiting = await theWaiting();
-  const over = new AbortController();
-  const mark = randomUUID();
-  const { confine, became } = confining();
-  const going = runProcess({
-    command: "/bin/sleep",
-    args: ["30"],
-    cwd: work,
-    env: { PATH: "/usr/bin:/bin", READY_MARK: mark },
-    timeoutMs: 20_000,
-    graceMs: 100,
-    confine,
-    signal: over.signal,
-  });
-  if (when === "has entered") await waitFor(() => taggedProcesses("READY_MARK", mark).length > 0, { what: "the command" });
-  else await new Promise(setImmediate);
-  expect([became(), isRunning(waiting)]).toEqual([waiting, true]);
-  over.abort();
-  expect(await going).toMatchObject({ aborted: true, timedOut: null });
-  expect([isRunning(waiting), taggedProcesses("READY_MARK", mark)]).toEqual([false, []]);
-});
+it.each(["still enters", "has entered"])(
+  "a command that is ended while its process %s leaves nothing",
+  async (when) => {
+    const waiting = await theWaiting();
+    const over = new AbortController();
+    const mark = randomUUID();
+    const { confine, became } = confining();
+    const going = runProcess({
+      command: "/bin/sleep",
+      args: ["30"],
+      cwd: work,
+      env: { PATH: "/usr/bin:/bin", READY_MARK: mark },
+      timeoutMs: 20_000,
+      graceMs: 100,
+      confine,
+      signal: over.signal,
+    });
+    if (when === "has entered")
+      await waitFor(() => taggedProcesses("READY_MARK", mark).length > 0, { what: "the command" });
+    else await new Promise(setImmediate);
+    expect([became(), isRunning(waiting)]).toEqual([waiting, true]);
+    over.abort();
+    expect(await going).toMatchObject({ aborted: true, timedOut: null });
+    expect([isRunning(waiting), taggedProcesses("READY_MARK", mark)]).toEqual([false, []]);
+  },
+);
 
 it("what waits goes with the fence", async () => {
   const before = new Set(children());
