@@ -37,12 +37,18 @@ export async function runTests(files: readonly string[], env: Readonly<Record<st
         stdio: ["ignore", 2, 2],
       }),
     );
-    const { failed, passed } = counted(report);
-    return { passed, figures: lines(figures), wrongs: code === 0 || failed.length > 0 ? failed : [`exit ${code}`] };
+    const { failed, passed, ran } = counted(report);
+    // Tests that were renamed, or skipped to the last one, have shown nothing.
+    const missing = files.filter((file) => !ran.some((name) => isWithin(name, join(ROOT, file))));
+    const wrongs = [...failed, ...missing.map((file) => `no test of ${file} was run`)];
+    if (passed === 0) wrongs.push("no test passed");
+    return { passed, figures: lines(figures), wrongs: code === 0 || wrongs.length > 0 ? wrongs : [`exit ${code}`] };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
+
+const isWithin = (file: string, place: string): boolean => file === place || file.startsWith(`${place}/`);
 
 function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
   return new Promise((resolve, reject) => {
@@ -61,7 +67,14 @@ interface Report {
 
 const MAX_MESSAGE_CHARS = 2_000;
 
-function counted(file: string): { passed: number; failed: string[] } {
+interface Counted {
+  passed: number;
+  failed: string[];
+  /** Files of which a test was not skipped. */
+  ran: string[];
+}
+
+function counted(file: string): Counted {
   const { testResults } = JSON.parse(text(file) || '{"testResults":[]}') as Report;
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = all
@@ -70,7 +83,9 @@ function counted(file: string): { passed: number; failed: string[] } {
   const unloaded = testResults.filter(
     ({ assertionResults, message }) => assertionResults.length === 0 && message !== "",
   );
+  const isRun = ({ status }: { status: string }): boolean => status === "passed" || status === "failed";
   return {
+    ran: testResults.filter(({ assertionResults }) => assertionResults.some(isRun)).map(({ name }) => name),
     passed: all.filter(({ status }) => status === "passed").length,
     failed: [...failed, ...unloaded.map(({ name, message }) => `${name}: ${message.slice(0, MAX_MESSAGE_CHARS)}`)],
   };

@@ -14,16 +14,20 @@ const never = () => new AbortController().signal;
 const specOf = (rules: GuardRule[], more: { maxLines?: number; paths?: string[] } = {}) =>
   ({ name: "guard", kind: "guard", command: "guard", required: true, timeoutMs: 20_000, rules, ...more }) as const;
 
-checkContract("a guard", (situation) => {
-  const [before, after] = [{ "a.test.ts": 'test("a", () => expect(f()).toBe(1));' }, { "a.test.ts": "" }];
-  const about: JudgeAbout = {
-    green: aboutChange(before, before),
-    red: aboutChange(before, after),
-    hanging: aboutChange(before, after, { files: () => new Promise(() => {}) }),
-    impossible: aboutChange(before, after, { files: () => Promise.reject(new Error("no such tree")) }),
-  }[situation];
-  return { check: guardCheck(specOf(ALL), { tests: [] }), tree: treeOf(after), run: `r-${randomUUID()}`, about };
-});
+checkContract(
+  "a guard",
+  (situation) => {
+    const [before, after] = [{ "a.test.ts": 'test("a", () => expect(f()).toBe(1));' }, { "a.test.ts": "" }];
+    const about: JudgeAbout = {
+      green: aboutChange(before, before),
+      red: aboutChange(before, after),
+      hanging: aboutChange(before, after, { files: () => new Promise(() => {}) }),
+      impossible: aboutChange(before, after, { files: () => Promise.reject(new Error("no such tree")) }),
+    }[situation];
+    return { check: guardCheck(specOf(ALL), { tests: [] }), tree: treeOf(after), run: `r-${randomUUID()}`, about };
+  },
+  { noProcess: "it only reads" },
+);
 
 async function found(before: Files, after: Files, spec = specOf(ALL), more: Partial<JudgeAbout["change"]> = {}) {
   const verdict = await guardCheck(spec, { tests: [] }).judge(treeOf(after), never(), aboutChange(before, after, more));

@@ -80,17 +80,21 @@ function judge({ agent, spec = {}, files = {}, about, home = tempDir("judge"), b
   return { check, judging, judged: () => judging(new AbortController().signal) };
 }
 
-checkContract("a judge", (situation) => {
-  const { agent } = judgeAgent(
-    {
-      green: { answer: GOOD },
-      red: { answer: BAD },
-      hanging: { hangs: true },
-      impossible: { answer: { score: "high" } },
-    }[situation],
-  );
-  return { check: judge({ agent }).check, tree: treeOf(), run: `r-${randomUUID()}` };
-});
+checkContract(
+  "a judge",
+  (situation) => {
+    const { agent } = judgeAgent(
+      {
+        green: { answer: GOOD },
+        red: { answer: BAD },
+        hanging: { hangs: true },
+        impossible: { answer: { score: "high" } },
+      }[situation],
+    );
+    return { check: judge({ agent }).check, tree: treeOf(), run: `r-${randomUUID()}` };
+  },
+  { noProcess: "its agent is the port's matter, it starts nothing itself" },
+);
 
 describe("a judge", () => {
   it("says why it is not enough, demand by demand, and what it cost", async () => {

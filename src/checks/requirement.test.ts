@@ -16,17 +16,21 @@ const specOf = (require: Requirement[], timeoutMs = 20_000) =>
 /** Takes longer than anybody waits, on a text of `a`. */
 const CATASTROPHIC = "^(a+)+$";
 
-checkContract("a requirement", (situation) => {
-  const tree = treeOf({ "a.txt": situation === "hanging" ? `${"a".repeat(40)}!` : "one two three\n" });
-  const requirement: Requirement = {
-    green: { file: "a.txt", words: { min: 3 }, matches: ["^one"] },
-    red: { file: "a.txt", words: { min: 300 }, matches: ["^four"] },
-    hanging: { file: "a.txt", matches: [CATASTROPHIC] },
-    impossible: { file: "a.txt" },
-  }[situation];
-  if (situation === "impossible") rmSync(tree.path, { recursive: true });
-  return { check: requirementCheck(specOf([requirement])), tree, run: `r-${randomUUID()}` };
-});
+checkContract(
+  "a requirement",
+  (situation) => {
+    const tree = treeOf({ "a.txt": situation === "hanging" ? `${"a".repeat(40)}!` : "one two three\n" });
+    const requirement: Requirement = {
+      green: { file: "a.txt", words: { min: 3 }, matches: ["^one"] },
+      red: { file: "a.txt", words: { min: 300 }, matches: ["^four"] },
+      hanging: { file: "a.txt", matches: [CATASTROPHIC] },
+      impossible: { file: "a.txt" },
+    }[situation];
+    if (situation === "impossible") rmSync(tree.path, { recursive: true });
+    return { check: requirementCheck(specOf([requirement])), tree, run: `r-${randomUUID()}` };
+  },
+  { noProcess: "it searches in a thread" },
+);
 
 async function messages(requirement: Requirement, tree: VerifyTree): Promise<string[]> {
   const verdict = await requirementCheck(specOf([requirement])).judge(tree, new AbortController().signal, noAbout);

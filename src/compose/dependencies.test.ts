@@ -1,11 +1,14 @@
 /** Where the dependencies of a judged tree come from, with real installers and without a network. */
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { isPipMissing, makeVenv, PYTHON_FILES } from "../../test/fixtures/python-project.ts";
 import { judgedPlace, type JudgedPlace } from "../../test/support/judged-place.ts";
+import { shownOf, taggedProcesses } from "../../test/support/processes.ts";
+import { waitFor } from "../../test/support/temp.ts";
 import type { Check } from "../ports.ts";
 import { SETUP_KEYS } from "../verdict-defaults.ts";
 
@@ -87,10 +90,16 @@ it("a setup runs the base's files, with only those of the change that it goes by
 });
 
 it("a setup that is stopped judges nothing and leaves nothing", { timeout: LIMIT_MS }, async () => {
-  const at = await place({ files, setup: keyed("touch begun; sleep 60") });
+  const mark = randomUUID();
+  const tagged = (): number[] =>
+    taggedProcesses("SETUP_MARK", mark).filter((pid) => shownOf(pid).startsWith("sleep\0"));
+  const at = await place({ files, setup: keyed("sleep 60; true"), environment: { SETUP_MARK: mark } });
   const stop = new AbortController();
-  setTimeout(() => stop.abort(), 300);
-  const { verdict } = await at.judge("true", { signal: stop.signal });
+  const going = at.judge("true", { signal: stop.signal });
+  await waitFor(() => tagged().length > 0, { what: "the setup's command" });
+  stop.abort();
+  const { verdict } = await going;
+  expect(tagged()).toEqual([]);
   expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringContaining("aborted") });
   expect(setupsOf(at)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ABOUT, iteration, makePlace, NOW, ownerOf, runStart } from "../../test/contracts/journal-samples.ts";
 import { open } from "../../test/contracts/journal-sqlite.ts";
+import { withoutRoot } from "../../test/support/without-root.ts";
 import { TerminalError } from "../errors.ts";
 import { JOURNAL_MIGRATIONS } from "./schema.ts";
 import { makeStore } from "./sqlite.ts";
@@ -15,14 +16,6 @@ import { makeStore } from "./sqlite.ts";
 const run = promisify(execFile);
 const contracts = (name: string) => fileURLToPath(new URL(`../../test/contracts/${name}`, import.meta.url));
 const MODULE = new URL("../../test/contracts/journal-sqlite.ts", import.meta.url).href;
-
-const NOBODY = 65_534;
-/** Nothing is forbidden to root: somebody else meanwhile, as far as files are concerned. */
-function withoutRoot(): Disposable {
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) process.seteuid?.(NOBODY);
-  return { [Symbol.dispose]: () => void (isRoot && process.seteuid?.(0)) };
-}
 
 describe("opening", () => {
   test("the directory and the files are for the user alone", async () => {

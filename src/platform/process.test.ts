@@ -114,7 +114,11 @@ describe("runProcess", () => {
   it("ends the whole tree when aborted, and does not start when aborted before", async () => {
     const run = newRun();
     const script = "setsid sh -c 'sleep 60 & setsid -f sleep 60' & sleep 60";
-    expect(await sh(script, { run, signal: AbortSignal.timeout(200) })).toMatchObject({ aborted: true });
+    const stop = new AbortController();
+    const going = sh(script, { run, signal: stop.signal });
+    await waitFor(() => taggedProcesses("PAWL_RUN", run).length >= 4, { what: "the tree" });
+    stop.abort();
+    expect(await going).toMatchObject({ aborted: true });
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     expect(await sh("echo a", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, outputBytes: 0 });
   });

@@ -92,13 +92,27 @@ describe("ways out of the tree", () => {
     const before = treeHash(outside);
     const swapper = startSwapper();
     let taken = 0;
+    let restored = 0;
+    const trees: string[] = [];
     do {
       taken += 1;
       place.write("kept/other.txt", `${taken}\n`);
-      await workspace.snapshot(taken, { parent: taken === 1 ? null : taken - 1, message: "m", at: AT });
-      if (taken % 5 === 0) await workspace.restore(0, { salvage: `s${taken}`, at: AT }).catch(() => undefined);
+      trees.push(
+        (await workspace.snapshot(taken, { parent: taken === 1 ? null : taken - 1, message: "m", at: AT })).judged,
+      );
+      if (taken % 5 !== 0) continue;
+      const back = workspace.restore(0, { salvage: `s${taken}`, at: AT });
+      await back.then(
+        () => (restored += 1),
+        () => undefined,
+      );
     } while (swapper.isRunning());
     await workspace.close();
+    // It was a race: the swapper came to its end, and links and files were both met.
+    expect(swapper.exitCode()).toBe(0);
+    expect(restored).toBeGreaterThan(0);
+    const modes = new Set(trees.map((tree) => place.privateGit("ls-tree", tree, "kept/file.txt").slice(0, 6)));
+    expect(modes).toEqual(new Set(["100644", "120000"]));
     expect(treeHash(outside)).toBe(before);
     figure("A3", { paths: PATHS, swaps: SWAPS, snapshots: taken, leaks: stored().split(CANARY).length - 1 });
     expect(stored()).not.toContain(CANARY);
@@ -106,7 +120,7 @@ describe("ways out of the tree", () => {
 });
 
 /** Its own process: it must race with git, not wait for it. */
-function startSwapper(): { isRunning(): boolean } {
+function startSwapper(): { isRunning(): boolean; exitCode(): number | null } {
   const script = `
     const fs = require("node:fs");
     const [repo, outside, swaps] = process.argv.slice(1);
@@ -124,5 +138,5 @@ function startSwapper(): { isRunning(): boolean } {
       attempt(() => fs.renameSync(repo + "/plain", repo + "/kept/file.txt"));
     }`;
   const child = spawn(process.execPath, ["-e", script, place.repo, outside, String(SWAPS)], { stdio: "ignore" });
-  return { isRunning: () => child.exitCode === null && child.signalCode === null };
+  return { isRunning: () => child.exitCode === null && child.signalCode === null, exitCode: () => child.exitCode };
 }

@@ -107,6 +107,7 @@ describe("half done by an agent", () => {
     expect(place.git("status", "--porcelain", "-b")).toBe("## pawl/task");
     for (const lock of ["index.lock", "HEAD.lock", "refs/heads/pawl/task.lock"])
       expect([lock, existsSync(join(place.repo, ".git", lock))]).toEqual([lock, false]);
+    expect(killed).toBeGreaterThan(KILLS / 3);
     figure("F10", { kills: KILLS, hitWhileRunning: killed });
   });
 });

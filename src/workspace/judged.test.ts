@@ -10,6 +10,7 @@ import {
   ref,
   type ProtectedProject,
 } from "../../test/fixtures/protected-project.ts";
+import { withoutRoot } from "../../test/support/without-root.ts";
 
 let under: ProtectedProject;
 
@@ -47,6 +48,8 @@ describe("an agent that", () => {
     await under.start();
     under.place.write("tests/a.js", "ok\n");
     chmodSync(under.on("tests"), 0o555);
+    using _ = withoutRoot(under.place.root);
+    expect(() => under.place.write("tests/b.js", "")).toThrow("EACCES");
     const { tree } = await under.taken(1);
     chmodSync(under.on("tests"), 0o755);
     expect(under.at(tree, "tests/a.js")).toBe("assert a");

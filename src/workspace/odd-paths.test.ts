@@ -16,6 +16,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { withoutRoot } from "../../test/support/without-root.ts";
 import type { Snapshot, Workspace } from "../ports.ts";
 import { isBranchName } from "./branch.ts";
 
@@ -277,6 +278,7 @@ describe("a verify tree", () => {
 
   it("is rid of names that are no text and of folders that were closed", async () => {
     const { judged } = await snap();
+    using _ = withoutRoot(place.root);
     const first = await workspace.verifyTree(judged);
     const odd = (dir: string) => Buffer.concat([Buffer.from(`${join(first.path, dir)}/`), Buffer.from([0xff, 0xfe])]);
     writeFileSync(odd("."), "found by a test runner");
@@ -285,6 +287,7 @@ describe("a verify tree", () => {
     mkdirSync(join(first.path, "cache/module"), { recursive: true });
     writeFileSync(join(first.path, "cache/module/x"), "x");
     for (const closed of ["cache/module", "cache", "dir"]) chmodSync(join(first.path, closed), 0o555);
+    expect(() => rmSync(join(first.path, "cache"), { recursive: true })).toThrow("EACCES");
     await first.release();
     const second = await workspace.verifyTree(judged);
     expect(readdirSync(second.path).toSorted()).toEqual([".gitignore", "a.txt", "dir"]);

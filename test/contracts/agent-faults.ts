@@ -146,6 +146,11 @@ export function faultsContract({ shared, subject, only }: Chosen & Pick<Worlds, 
     const { shell } = subject();
     if (shell === undefined) return skip("it runs no commands");
     const { session } = await shared();
+    const small = await play(session, shell("echo a drop", "heard"));
+    // Or a flood would be bounded because nothing of it is ever told.
+    expect(small.events).toContainEqual(
+      expect.objectContaining({ type: "tool-end", output: expect.stringContaining("a drop") as string }),
+    );
     const { end, events } = await play(session, shell(FLOOD, "dry again"));
     expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "dry again" });
     expect(events.some((event) => event.type === "tool-end")).toBe(true);

@@ -4,6 +4,7 @@ import { verdictSchema } from "../../src/events.ts";
 import type { Check, JudgeAbout, VerifyTree } from "../../src/ports.ts";
 import { noAbout } from "../support/about.ts";
 import { taggedProcesses } from "../support/processes.ts";
+import { waitFor } from "../support/temp.ts";
 
 /** What a case's tree makes the check meet. */
 export type Situation = "green" | "red" | "hanging" | "impossible";
@@ -18,7 +19,11 @@ export interface CheckSetup {
 }
 
 /** `impossible`: it cannot judge, e.g. a program is missing. `hanging`: it would answer long after the test. */
-export function checkContract(name: string, make: (situation: Situation) => CheckSetup | Promise<CheckSetup>): void {
+export function checkContract(
+  name: string,
+  make: (situation: Situation) => CheckSetup | Promise<CheckSetup>,
+  { noProcess }: { noProcess?: string } = {},
+): void {
   const never = () => new AbortController().signal;
 
   describe(`${name} keeps the contract of a check`, () => {
@@ -56,10 +61,20 @@ export function checkContract(name: string, make: (situation: Situation) => Chec
       expect(verdict).toMatchObject({ is: "unverifiable", reason: expect.stringMatching(/\S/) });
     });
 
-    it("is unverifiable when aborted in the middle, and leaves no process", async () => {
-      const { check, tree, run, about = noAbout } = await make("hanging");
+    it("is unverifiable when aborted in the middle", async () => {
+      const { check, tree, about = noAbout } = await make("hanging");
       const verdict = verdictSchema.parse(await check.judge(tree, AbortSignal.timeout(150), about));
       expect(verdict).toMatchObject({ is: "unverifiable", reason: "aborted" });
+    });
+
+    it("leaves no process when aborted in the middle", async ({ skip }) => {
+      if (noProcess !== undefined) return skip(noProcess);
+      const { check, tree, run, about = noAbout } = await make("hanging");
+      const stop = new AbortController();
+      const going = check.judge(tree, stop.signal, about);
+      await waitFor(() => taggedProcesses("PAWL_RUN", run).length > 0, { what: "what it starts" });
+      stop.abort();
+      expect(await going).toMatchObject({ is: "unverifiable", reason: "aborted" });
       expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
     });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyFolder, type CodePlace } from "../support/code-place.ts";
 import { taggedProcesses } from "../support/processes.ts";
+import { waitFor } from "../support/temp.ts";
 import { MAX_PRODUCED_FILES, PROGRAM_NAME, type Language } from "../../src/ports/executor.ts";
 
 const MB = 1024 ** 2;
@@ -142,9 +143,12 @@ export function executorContract(name: string, { open, gaps = {} }: Subject): vo
 
     it("ends at once when it is told to, and says that it was", async () => {
       const stop = new AbortController();
-      const running = place.run("shell", "echo on; sleep 30", {}, stop.signal);
-      setTimeout(() => stop.abort(), 300);
-      expect((await running).end).toEqual({ is: "unavailable", reason: "it was stopped from outside before its end" });
+      const running = place.run("shell", "echo on; touch begun; sleep 30", {}, stop.signal);
+      await waitFor(() => existsSync(join(place.folder, "begun")), { what: "the program" });
+      stop.abort();
+      const { end, stdout } = await running;
+      expect(end).toEqual({ is: "unavailable", reason: "it was stopped from outside before its end" });
+      expect(stdout.text).toBe("on\n");
       expect(taggedProcesses("PAWL_RUN", place.name)).toEqual([]);
     });
 

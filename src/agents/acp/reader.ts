@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../ports.ts";
 import { countAt, objectAt, textAt, type Json } from "./json.ts";
 import type { Meter } from "./meter.ts";
 import { boundedText, type TurnRecord } from "./record.ts";
-import { inputOf, isEmptyInput, merged, nameOf, outputOf } from "./tools.ts";
+import { inputOf, isEmptyInput, merged, nameOf, outputOf, printedOf } from "./tools.ts";
 
 /** A block that is longer is told in parts. */
 const MAX_BLOCK_CHARS = 256 * 1024;
@@ -11,6 +11,8 @@ const FINAL = new Set(["completed", "failed"]);
 
 interface Tool {
   call: Json;
+  /** What a command printed so far, where it is sent in pieces. */
+  printed: string;
   is: "new" | "started" | "ended";
 }
 
@@ -121,7 +123,8 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
     const id = textAt(update, "toolCallId");
     if (id === "") return [];
     const known = tools.get(id);
-    const tool: Tool = known ?? { call: {}, is: "new" };
+    const tool: Tool = known ?? { call: {}, printed: "", is: "new" };
+    tool.printed = printedOf(tool.printed, update);
     tool.call = merged(tool.call, update);
     tools.set(id, tool);
     if (tool.is === "ended") return [];
@@ -141,7 +144,11 @@ export function turnReader({ uuid, meter, record, isSeen }: About): TurnReader {
     if (!FINAL.has(status)) return [...before, ...started];
     tool.is = "ended";
     asked = true;
-    return [...before, ...started, { type: "tool-end", id, ok: status === "completed", output: outputOf(tool.call) }];
+    return [
+      ...before,
+      ...started,
+      { type: "tool-end", id, ok: status === "completed", output: outputOf(tool.call, tool.printed) },
+    ];
   }
 
   function takeUsage(update: Json): AgentEvent[] {

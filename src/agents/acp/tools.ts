@@ -2,7 +2,7 @@
 import { isObject, listAt, objectAt, textAt, type Json } from "./json.ts";
 
 /** Of a tool's output that is kept; the agent and its model have the whole. */
-const MAX_OUTPUT_CHARS = 64 * 1024;
+const MAX_OUTPUT_CHARS = 16_384;
 
 /** The agent's own name for the tool, else the protocol's word for what it does. */
 export const nameOf = (tool: Json): string =>
@@ -20,7 +20,15 @@ export function inputOf(tool: Json): unknown {
   return { title: textAt(tool, "title"), ...(paths.length === 0 ? {} : { paths }) };
 }
 
-export function outputOf(tool: Json): string {
+/** A piece of what a command prints, as some send it beside the call's own fields; `before`: the pieces so far. */
+export function printedOf(before: string, { _meta }: Json): string {
+  const meta = objectAt({ _meta }, "_meta");
+  const more = ["terminal_output_delta", "terminal_output"].map((key) => textAt(objectAt(meta, key), "data")).join("");
+  return before.length > MAX_OUTPUT_CHARS ? before : before + more.slice(0, MAX_OUTPUT_CHARS + 1);
+}
+
+/** `printed`: what it sent in pieces; it does not say that again. */
+export function outputOf(tool: Json, printed = ""): string {
   const { rawOutput } = tool;
   const texts = listAt(tool, "content").flatMap((part) => textAt(objectAt(part, "content"), "text") || []);
   const text =
@@ -28,9 +36,9 @@ export function outputOf(tool: Json): string {
       ? rawOutput
       : texts.length > 0
         ? texts.join("\n")
-        : isObject(rawOutput)
+        : printed === "" && isObject(rawOutput)
           ? textAt(rawOutput, "formatted_output") || textAt(rawOutput, "output") || JSON.stringify(rawOutput)
-          : "";
+          : printed;
   return text.length <= MAX_OUTPUT_CHARS ? text : `${text.slice(0, MAX_OUTPUT_CHARS)}…`;
 }
 

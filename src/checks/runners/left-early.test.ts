@@ -49,7 +49,8 @@ it.each(["mocha", "mocha; test $? = 0", "jest"])(
     expect(base.is).toBe("fail");
     expect(await judge(RIGHT, base)).toMatchObject({ is: "pass", evidence: { tests: { passed: 2 } } });
     const left = await judge(LEAVES, base);
-    expect(left.is).toBe("fail");
+    const failures = [{ fingerprint: "tests-missing:report" }];
+    expect(left).toMatchObject({ is: "fail", evidence: { exitCode: 0 }, failures });
   },
 );
 
