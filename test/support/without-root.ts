@@ -8,5 +8,5 @@ export function withoutRoot(...folders: string[]): Disposable {
   if (process.getuid?.() !== 0) return { [Symbol.dispose]: () => undefined };
   if (folders.length > 0) execFileSync("chown", ["-hR", `${NOBODY}:${NOBODY}`, ...folders]);
   process.seteuid?.(NOBODY);
-  return { [Symbol.dispose]: () => void process.seteuid?.(0) };
+  return { [Symbol.dispose]: () => process.seteuid?.(0) };
 }
