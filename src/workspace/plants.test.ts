@@ -2,6 +2,7 @@
  * No way for a repository that an agent wrote to run code through pawl's git: every plant known to work on plain git,
  * against everything pawl does after a turn. A canary file tells.
  */
+import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -125,6 +126,8 @@ const PLANTS: Record<string, Record<string, () => void>> = {
   "as repositories and programs in the tree": {
     "a bare repository": () => {
       place.gitIn(place.repo, "init", "-q", "--bare", "bare");
+      // With a work tree, or git would refuse to look for changes there and run nothing.
+      place.gitIn(join(place.repo, "bare"), "config", "core.bare", "false");
       place.gitIn(join(place.repo, "bare"), "config", "core.fsmonitor", evil("bare"));
       place.gitIn(join(place.repo, "bare"), "config", "core.worktree", "..");
     },
@@ -158,6 +161,51 @@ const PLANTS: Record<string, Record<string, () => void>> = {
     },
   },
 };
+/**
+ * A plant, what makes plain git run it without leaving the machine, and the mark that it leaves then. A fetch is ended:
+ * what was planted only gives back what it hears, and both would wait for ever.
+ */
+const CONTROLS: [plant: string, script: string, mark: string][] = [
+  ["core.fsmonitor", "git status", "fsmonitor"],
+  ["filter clean", "echo x > c.txt; git add -A", "clean"],
+  ["filter smudge", "echo x > s.txt; git add -A; rm s.txt; git checkout s.txt", "smudge"],
+  ["filter process", "echo x > p.txt; git add -A", "process"],
+  ["filter by info/attributes", "echo x > a.txt; git add -A", "info-clean"],
+  ["textconv", "echo x > t.txt; git add -A; git diff --cached", "textconv"],
+  ["diff driver", "echo x > d.txt; git add -A; git diff --cached", "diff-driver"],
+  ["diff.external", "echo x > a.txt; git diff", "diff-external"],
+  [
+    "merge driver",
+    `say() { echo $1 > m.txt; git add -A; git commit -qm $1; }
+     say base; git checkout -qb other; say theirs; git checkout -q -; say ours; git merge -q other`,
+    "merge",
+  ],
+  ["gpg.program", "git commit --allow-empty -qm x", "gpg"],
+  ["core.editor", "unset GIT_EDITOR EDITOR VISUAL; git commit --allow-empty", "editor"],
+  ["core.pager", "unset GIT_PAGER PAGER; TERM=xterm script -qec 'git log' /dev/null", "pager"],
+  ["credential.helper", "echo url=http://127.0.0.1/x | git credential fill", "credential"],
+  ["core.askPass", "unset GIT_ASKPASS; echo url=http://127.0.0.1/x | git credential fill", "askpass"],
+  [
+    "core.alternateRefsCommand",
+    `git clone -q --bare . ../canaries/other; echo "$PWD/../canaries/other/objects" > .git/objects/info/alternates
+     printf 0000 | git receive-pack .`,
+    "alternate-refs",
+  ],
+  ["core.hooksPath", "echo x > a.txt; git add -A", "hooks-post-index-change"],
+  ["post-index-change", "echo x > a.txt; git add -A", "git-hooks-post-index-change"],
+  ["reference-transaction", "git branch more", "git-hooks-reference-transaction"],
+  ["pre-commit, post-commit, post-checkout", "git commit --allow-empty -qm x", "git-hooks-pre-commit"],
+  ["include.path", "git status", "include"],
+  ["worktree config", "unset GIT_SSH_COMMAND GIT_SSH; timeout 2 git fetch ssh://127.0.0.1/x", "worktree-config"],
+  ["a partial clone with an ext:: remote", "timeout 2 git fetch origin", "ext"],
+  ["gitfile swap", "git status", "gitfile"],
+  ["a bare repository", "cd bare; git status", "bare"],
+  ["a nested repository with a filter of its own", "cd nested; git add -A", "nested-fsmonitor"],
+  ["a git program", 'PATH="$PWD:$PATH"; git status', "git"],
+  ["an update command and recursion", "git status", "submodule"],
+];
+/** Git ignores an alias that has the name of a command of its own; older ones may not have. */
+const IN_NO_PLAIN_GIT = ["aliases of builtins"];
 const COUNT = Object.values(PLANTS).flatMap((group) => Object.keys(group)).length;
 
 describe(`none of ${COUNT} plants runs code (A1, A2)`, () => {
@@ -186,13 +234,17 @@ describe(`none of ${COUNT} plants runs code (A1, A2)`, () => {
     expect(ran()).toEqual([]);
   });
 
-  it("and the marks work: plain git runs what was planted", () => {
-    for (const plant of Object.values(PLANTS["in the settings"] ?? {})) plant();
-    place.write("c.txt", "x\n");
-    place.git("status");
-    place.git("add", "-A");
-    expect(ran()).toContain("run-fsmonitor.ran");
-    expect(ran()).toContain("run-clean.ran");
+  it.each(CONTROLS)("and plain git runs it: %s", (plant, script, mark) => {
+    for (const group of Object.values(PLANTS)) group[plant]?.();
+    for (const name of ran()) rmSync(join(canaries, name));
+    // Whether git is content with what was planted does not matter.
+    spawnSync("/bin/sh", ["-c", script], { cwd: place.repo, env: place.environment, stdio: "ignore", timeout: 20_000 });
+    expect(ran()).toContain(`run-${mark}.ran`);
+  });
+
+  it("and each plant has such a control, or a reason why there is none", () => {
+    const controlled = new Set([...CONTROLS.map(([plant]) => plant), ...IN_NO_PLAIN_GIT]);
+    expect(new Set(Object.values(PLANTS).flatMap((group) => Object.keys(group)))).toEqual(controlled);
   });
 });
 
