@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isWithin } from "../../src/platform/fence/places.ts";
 
 export interface PartResult {
   /** Empty when every promise was kept. */
@@ -47,8 +48,6 @@ export async function runTests(files: readonly string[], env: Readonly<Record<st
     rmSync(dir, { recursive: true, force: true });
   }
 }
-
-const isWithin = (file: string, place: string): boolean => file === place || file.startsWith(`${place}/`);
 
 function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
   return new Promise((resolve, reject) => {

@@ -57,10 +57,9 @@ it("a newer pawl changes no run and no program: the doctor names it to a person,
   expect([users.asked, projects.asked]).toEqual([[], []]);
 
   const doctor = ["-qec", `'${NODE}' '${CLI}' doctor`, "/dev/null"];
-  const { CI: _, ...env } = place.env;
   let said = "";
   for (let tries = 0; tries < TRIES && !said.includes(NEWER); tries += 1) {
-    said = (await promisify(execFile)("script", doctor, { cwd: place.repository.path, env })).stdout;
+    said = (await promisify(execFile)("script", doctor, { cwd: place.repository.path, env: place.env })).stdout;
   }
   expect(said.replaceAll("\r", "")).toMatch(
     /^warn +pawl +\d+\.\d+\.\d+; 99\.0\.0 is there\n +→ npm install -g pawl@latest$/m,
