@@ -1,10 +1,10 @@
 /**
- * Bundles of the sources: some 180 files instead of 570, with what of zod and commander is used. Loading many small modules
+ * Bundles of the sources: some 150 files instead of 570, with what of zod and commander is used. Loading many small modules
  * was a third of a start (docs/decisions/0016-bundled.md).
  */
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { rolldown, type OutputChunk, type RolldownBuild } from "rolldown";
 
 export const ROOT = join(import.meta.dirname, "..");
 const SOURCES = join(ROOT, "src");
@@ -18,15 +18,34 @@ interface Bundle {
   entries: Record<string, string>;
   /** Emptied first, all but the types. All shared parts lie in it side by side: src/platform/own.ts counts on it. */
   folder: string;
+  together?: Together;
 }
 
-export async function bundle({ entries, folder }: Bundle): Promise<void> {
+/**
+ * Names of parts, each with the sources of which all that they load at once becomes that part; the first that loads a
+ * source has it. What is APART stays as it is without: a part is what the same entries and imports on use have in common.
+ */
+export type Together = readonly (readonly [part: string, sources: readonly string[]])[];
+export const APART = "";
+
+export async function bundle({ entries, folder, together = [] }: Bundle): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) {
     if (name !== "types") rmSync(join(folder, name), { recursive: true });
   }
-  const made = await rolldown({ input: entries, platform: "node", external: isForeign, checks: QUIET });
-  await made.write({ dir: folder, format: "esm", chunkFileNames: "[name].js" });
+  const made = await rolldown({
+    input: entries,
+    platform: "node",
+    external: isForeign,
+    checks: QUIET,
+    preserveEntrySignatures: "allow-extension",
+  });
+  const partOf = await partsOf(made, together);
+  await made.write({
+    dir: folder,
+    ...FORM,
+    codeSplitting: { groups: [{ name: partOf, debugName: "together" }], includeDependenciesRecursively: false },
+  });
   for (const place of PLAIN) {
     mkdirSync(join(folder, place), { recursive: true });
     for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
@@ -36,6 +55,27 @@ export async function bundle({ entries, folder }: Bundle): Promise<void> {
     (name) => `${name}\n\n${readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8")}`,
   );
   writeFileSync(join(folder, "LICENSES"), licences.join("\n\n"));
+}
+
+const FORM = { format: "esm", chunkFileNames: "[name].js" } as const;
+
+/** Which part a source becomes part of, by what each loads when nothing is put together. Entries stay as they are. */
+async function partsOf(made: RolldownBuild, together: Together) {
+  const { output } = await made.generate(FORM);
+  const parts = output.filter((part): part is OutputChunk => part.type === "chunk");
+  const loadedBy = (source: string): Set<OutputChunk> => {
+    const found = new Set(parts.filter(({ moduleIds }) => moduleIds.includes(source)));
+    if (found.size === 0) throw new Error(`${source} is not part of the bundle`);
+    for (const part of found) for (const other of parts) if (part.imports.includes(other.fileName)) found.add(other);
+    return found;
+  };
+  const names = new Map<string, string>();
+  for (const [name, sources] of together) {
+    for (const { isEntry, moduleIds } of sources.flatMap((source) => [...loadedBy(source)])) {
+      for (const id of isEntry ? [] : moduleIds) if (!names.has(id)) names.set(id, name);
+    }
+  }
+  return (id: string): string | null => names.get(id) || null;
 }
 
 /** A module imported both at once and on use is what a fast start is made of here. */

@@ -3,7 +3,7 @@
  * what it names. Letters of either size count: some file systems know no difference.
  */
 
-const SPECIAL = /[\\^$.|+()[\]{}*?/]/;
+const SPECIAL = /\*\*\/?|[\\^$.|+()[\]{}*?/,]/g;
 
 /** Names that have been looked at; folders come again and again. */
 const MAX_KNOWN_NAMES = 10_000;
@@ -47,38 +47,33 @@ export function spelledOut(pattern: string): string {
   return bare.includes("/") || pattern.startsWith("/") || pattern.startsWith("./") ? bare : `**/${bare}`;
 }
 
+/** One native pass: hundreds of patterns are read at every start, when nothing of ours runs compiled yet. */
 function sourceOf(glob: string): string {
-  let source = "";
   let depth = 0;
   const closed = closedBraces(glob);
-  for (let at = 0; at < glob.length; at += 1) {
-    const char = glob[at] ?? "";
-    if (glob.startsWith("**/", at)) {
-      source += "(?:[^]*/)?";
-      at += 2;
-    } else if (glob.startsWith("**", at)) {
-      source += "[^]*";
-      at += 1;
-    } else if (char === "*") source += "[^/]*";
-    else if (char === "?") source += "[^/]";
-    else if (char === "{" && closed) {
+  return glob.replace(SPECIAL, (found) => {
+    if (found === "**/") return "(?:[^]*/)?";
+    if (found === "**") return "[^]*";
+    if (found === "*") return "[^/]*";
+    if (found === "?") return "[^/]";
+    if (found === "{" && closed) {
       depth += 1;
-      source += "(?:";
-    } else if (char === "}" && closed) {
+      return "(?:";
+    }
+    if (found === "}" && closed) {
       depth -= 1;
-      source += ")";
-    } else if (char === "," && depth > 0) source += "|";
-    else source += SPECIAL.test(char) ? `\\${char}` : char;
-  }
-  return source;
+      return ")";
+    }
+    if (found === ",") return depth > 0 ? "|" : ",";
+    return `\\${found}`;
+  });
 }
 
 /** Otherwise they stand for themselves. */
 function closedBraces(glob: string): boolean {
   let depth = 0;
-  for (const char of glob) {
-    if (char === "{") depth += 1;
-    if (char === "}") depth -= 1;
+  for (const brace of glob.match(/[{}]/g) ?? []) {
+    depth += brace === "{" ? 1 : -1;
     if (depth < 0) return false;
   }
   return depth === 0;

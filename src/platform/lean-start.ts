@@ -4,6 +4,9 @@
  */
 import { setFlagsFromString } from "node:v8";
 
+/** Where zod keeps its settings, whichever copy of it is loaded. Known before it is: only who drives loads it. */
+const SCHEMA_SETTINGS = "__zod_globalConfig";
+
 /** Before most is loaded: what the heap has grown to it keeps. */
 export function leanStart(): void {
   // A driver waits most of the time: a young generation that stays small saves some 15 MB.
@@ -12,6 +15,8 @@ export function leanStart(): void {
   setFlagsFromString("--no-parallel-scavenge");
   // What runs hot here runs for half a second. The last of V8's compilers takes longer than it saves, and 7 MB.
   setFlagsFromString("--no-opt");
+  // Of most schemas a few values are ever read: zod would compile each first. Read when a schema is made.
+  Object.assign(globalThis, { [SCHEMA_SETTINGS]: { jitless: true } });
 }
 
 /** Once a driver has read its journal nothing runs hot any more: what the other compiler adds would be 4 MB. */
