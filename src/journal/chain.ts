@@ -78,18 +78,18 @@ export function seal(fact: NewFact, { after, stamp, redact }: SealOptions): { fa
   const { run, epoch, at, elapsed } = stamp;
   const whole = { v: FACT_VERSION, lane, seq: after.seq + 1, at, elapsed, epoch, ...rest, run } as Fact;
   const body = JSON.stringify(shorten(whole, after.facts));
-  return { fact: whole, body, tip: advance(after, { list: `[${body}]`, block: [...after.facts, whole] }) };
+  return { fact: whole, body, tip: advance(after, { bodies: body, block: [...after.facts, whole] }) };
 }
 
-/** The tip after the facts of a JSON list of bodies, with which the block is `block`. */
-export function advance(tip: Tip, { list, block }: { list: string; block: readonly Fact[] }): Tip {
-  const stand = extend(tip, { bodies: list.slice(1, -1), count: block.length - tip.facts.length });
+/** The tip after the facts of some bodies, with which the block is `block`. */
+export function advance(tip: Tip, { bodies, block }: { bodies: string; block: readonly Fact[] }): Tip {
+  const stand = extend(tip, { bodies, count: block.length - tip.facts.length });
   return { ...stand, facts: isLast(stand.seq) ? [] : block };
 }
 
-/** The block up to the last of a JSON list of bodies; undefined when they are not this many that follow the tip. */
-export function opened(list: unknown, { run, tip, count }: { run: string; tip: Tip; count: number }) {
-  const told = parsed(list);
+/** The block up to the last of some bodies; undefined when they are not this many that follow the tip. */
+export function opened(bodies: unknown, { run, tip, count }: { run: string; tip: Tip; count: number }) {
+  const told = parsed(bodies);
   if (told?.length !== count) return undefined;
   const block: Fact[] = [...tip.facts];
   const place = { run, before: block };
@@ -102,10 +102,10 @@ export function opened(list: unknown, { run, tip, count }: { run: string; tip: T
   return block;
 }
 
-function parsed(list: unknown): (Told | null)[] | undefined {
-  if (typeof list !== "string") return undefined;
+function parsed(bodies: unknown): (Told | null)[] | undefined {
+  if (typeof bodies !== "string") return undefined;
   try {
-    return JSON.parse(list) as (Told | null)[];
+    return JSON.parse(`[${bodies}]`) as (Told | null)[];
   } catch {
     return undefined;
   }

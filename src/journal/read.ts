@@ -31,10 +31,10 @@ export function readFacts(database: Database, { record, cursor, each }: Reading)
   while (tip.seq < head.seq) {
     const seq = tip.seq + 1;
     const count = Math.min(head.seq, blockOf(seq).last) - tip.seq;
-    const list = listOf(database, { record, seq, count });
-    const block = opened(list, { run, tip, count });
+    const bodies = bodiesOf(database, { record, seq, count });
+    const block = opened(bodies, { run, tip, count });
     if (block === undefined) throw explained(database, { record, tip: began });
-    tip = advance(tip, { list: list as string, block });
+    tip = advance(tip, { bodies: bodies as string, block });
     for (const fact of block) if (fact.seq >= Math.max(seq, cursor.next)) each(fact);
   }
   if (tip.hash !== head.hash) throw explained(database, { record, tip: began });
@@ -55,15 +55,16 @@ function tipBefore(database: Database, { record, seq }: { record: RunRecord; seq
   return { seq: seq - 1, hash: row.hash, block: undefined, facts: [] };
 }
 
-/** Many bodies as one JSON list, which is much faster than a row each. */
-function listOf(
+/**
+ * Many bodies as one text with commas between, which is much faster than a row each. They come in the order of their
+ * ids, since it is a range of these that is walked; to have SQLite say so takes half as long again, and the hash says it.
+ */
+function bodiesOf(
   database: Database,
   { record, seq, count }: { record: RunRecord; seq: number; count: number },
 ): unknown {
   const first = record.number * SPAN + seq;
-  const select = database.statement(
-    "SELECT '[' || group_concat(body, ',') || ']' FROM (SELECT body FROM facts WHERE id BETWEEN ? AND ? ORDER BY id)",
-  );
+  const select = database.statement("SELECT group_concat(body) FROM facts WHERE id BETWEEN ? AND ?");
   const [joined] = select.get(first, first + count - 1) as unknown as [unknown];
   return joined;
 }

@@ -50,7 +50,7 @@ export function importRun(store: Store, { jsonl, redact }: { jsonl: string; reda
   for (const line of lines) {
     const [, ofRun = "", prev, rest = ""] = LINE.exec(line) ?? [];
     const body = `{${rest}`;
-    const [fact] = opened(`[${body}]`, { run, tip: { ...tip, facts: [] }, count: 1 }) ?? [];
+    const [fact] = opened(body, { run, tip: { ...tip, facts: [] }, count: 1 }) ?? [];
     if (fact === undefined || prev !== tip.hash || ofRun !== JSON.stringify(run))
       throw doesNotFollow(sealed.length + 1);
     epoch = Math.max(epoch, fact.epoch);

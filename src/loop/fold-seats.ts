@@ -61,16 +61,21 @@ export function charge(
   state: RunState,
   { agent, model, usage, turns }: { agent: string; model: string | null; usage: Usage; turns: number },
 ): void {
-  const key = JSON.stringify([agent, model]);
-  let by = state.spentBy.get(key);
+  let by = find(state.spentBy, agent, model);
   if (by === undefined) {
     by = { agent, model, ...noSpending() };
-    state.spentBy.set(key, by);
+    state.spentBy.set(JSON.stringify([agent, model]), by);
   }
   for (const spent of [state.spent, by]) {
     spent.turns += turns;
     addUsage(spent, usage);
   }
+}
+
+/** They are few, and it is asked for every turn there ever was. */
+function find(spentBy: RunState["spentBy"], agent: string, model: string | null): SpentBy | undefined {
+  for (const by of spentBy.values()) if (by.agent === agent && by.model === model) return by;
+  return undefined;
 }
 
 /** For the one that works, or worked last; without any the run's own. */

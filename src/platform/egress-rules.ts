@@ -74,31 +74,40 @@ export async function reachOf(
 }
 
 // An IPv4 address in IPv6 form (::ffff:10.0.0.5) is checked against the IPv4 nets; ::ffff:0:0/96 here would hold all of IPv4.
-const PRIVATE = new BlockList();
-for (const [net, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const)
-  PRIVATE.addSubnet(net, bits, "ipv4");
-for (const [net, bits] of [
-  ["::", 96],
-  ["64:ff9b::", 32],
-  ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 9],
-  ["ff00::", 8],
-] as const)
-  PRIVATE.addSubnet(net, bits, "ipv6");
+const PRIVATE = {
+  ipv4: [
+    ["0.0.0.0", 8],
+    ["10.0.0.0", 8],
+    ["100.64.0.0", 10],
+    ["127.0.0.0", 8],
+    ["169.254.0.0", 16],
+    ["172.16.0.0", 12],
+    ["192.0.0.0", 24],
+    ["192.168.0.0", 16],
+    ["198.18.0.0", 15],
+    ["224.0.0.0", 3],
+  ],
+  ipv6: [
+    ["::", 96],
+    ["64:ff9b::", 32],
+    ["2002::", 16],
+    ["fc00::", 7],
+    ["fe80::", 9],
+    ["ff00::", 8],
+  ],
+} as const;
 
-const isPublic = (address: string): boolean => !PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+/** Made when somebody goes out by a name: most runs never do. */
+let privateNets: BlockList | undefined;
+function netsNotPublic(): BlockList {
+  if (privateNets !== undefined) return privateNets;
+  privateNets = new BlockList();
+  for (const [net, bits] of PRIVATE.ipv4) privateNets.addSubnet(net, bits, "ipv4");
+  for (const [net, bits] of PRIVATE.ipv6) privateNets.addSubnet(net, bits, "ipv6");
+  return privateNets;
+}
+
+const isPublic = (address: string): boolean => !netsNotPublic().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 
 /** Where package managers fetch from. */
 export const REGISTRIES: readonly string[] = [

@@ -22,3 +22,22 @@ it.each([[[]], [["--json"]]])("drives on when its output cannot be written %j", 
   expect(await once(child, "close")).toEqual([0, null]);
   expect((await place.pawl("status")).stdout).toContain("ended: verified");
 });
+
+it("ends without a complaint when whoever reads what it prints has gone", async () => {
+  const write = { name: "Write", input: { file_path: "out.txt", content: "x\n" } };
+  const place = await cliPlace({ script: byIteration({ 1: [{ tools: [write] }, { text: CLAIM }] }) });
+  expect((await place.pawl("run", "write it", "--check", "test -f out.txt")).code).toBe(0);
+  const commands = ["diff", "show", "status", "config schema", "config show", "run x --dry-run"];
+  const ends = commands.map(async (words) => {
+    const child = spawn(process.execPath, [CLI, ...words.split(" ")], {
+      cwd: place.repository.path,
+      env: { ...place.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    child.stdout.destroy();
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+    return [words, (await once(child, "close")) as unknown, said.includes("EPIPE")];
+  });
+  expect(await Promise.all(ends)).toEqual(commands.map((words) => [words, [0, null], false]));
+});

@@ -1,6 +1,7 @@
 /** The import law and the size limit of `src`, as stated in AGENTS.md. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
+import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { VERSION } from "../../src/version.ts";
@@ -46,6 +47,11 @@ function imports(file: string): string[] {
   return [...found].map((match) => normalize(join(dirname(file), match[1] ?? "")));
 }
 
+/** Lines outside of everything that begin with something else than a declaration; in a long text there may be such, too. */
+const MAY_ACT = /^(?!import|export|const|let|type|interface|function|async function|class|declare)[\w(["'`!+-]/m;
+/** Kinds of statements that only make names. */
+const SAYS_WHAT_THERE_IS = /^(Import|Export|TS)\w*Declaration$|^(Variable|Function|Class)Declaration$/;
+
 describe("layout", () => {
   it("keeps every import going one way, and adapters apart from each other", () => {
     const broken = sources.flatMap((file) =>
@@ -79,6 +85,13 @@ describe("layout", () => {
   it("starts every file with a comment that says what it is", () => {
     const bare = sources.filter((f) => !/^(#!.*\n)?\/\*\*/.test(text(f)));
     expect(bare).toEqual([]);
+  });
+
+  it("does nothing when it is imported, but for programs: the build decides what is loaded with what", () => {
+    const acting = sources
+      .filter((file) => MAY_ACT.test(text(file)))
+      .filter((file) => parseAst(text(file), { lang: "ts" }).body.some(({ type }) => !SAYS_WHAT_THERE_IS.test(type)));
+    expect(acting).toEqual(["checks/requirement/worker.ts", "views/cli/main.ts"]);
   });
 
   it("has one version", () => {

@@ -6,6 +6,7 @@ import { readMemo } from "../../workspace/memo.ts";
 import { plain } from "../plain.ts";
 import { columns } from "./format.ts";
 import { sayLimits } from "./header.ts";
+import { note, print, printJson } from "./output.ts";
 import { settingsTable } from "./settings-table.ts";
 import type { Planned } from "./start-run.ts";
 
@@ -18,7 +19,7 @@ export async function printDryRun(
   const { text, parts } = firstPrompt({ spec, base, tasks }, await readMemos(spec, { read }));
   if (json) {
     const { settings, origins } = resolved;
-    process.stdout.write(`${JSON.stringify({ v: 1, spec, base, settings, origins, prompt: { text, parts } })}\n`);
+    printJson({ v: 1, spec, base, settings, origins, prompt: { text, parts } });
     return;
   }
   const included = parts
@@ -31,7 +32,7 @@ export async function printDryRun(
     `${required ? "required" : "not required"}, ${timeoutMs / 1_000} s`,
   ]);
   const { workspace } = spec;
-  process.stdout.write(
+  print(
     [
       "settings that are not the default (pawl config show has all)",
       settingsTable(resolved, { origin: true, changed: true }),
@@ -50,5 +51,5 @@ export async function printDryRun(
       "",
     ].join("\n"),
   );
-  process.stderr.write("dry run: nothing was started, changed or spent\n");
+  note("dry run: nothing was started, changed or spent");
 }

@@ -1,22 +1,39 @@
 /** Results go to stdout, words about them to stderr. A reader that leaves early (`| head`) is no error. */
 import { EXIT } from "../../errors.ts";
 
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.ok);
-    throw error;
-  });
+let isHeeded = false;
+
+/** Only in who prints: a module may be loaded with others, and a driver outlives its readers (outlive-readers.ts). */
+function heedReaders(): void {
+  if (isHeeded) return;
+  isHeeded = true;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(EXIT.ok);
+      throw error;
+    });
+  }
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  heedReaders();
+  stream.write(text);
+}
+
+/** Without an end of line of its own. */
+export function printAsIs(text: string): void {
+  write(process.stdout, text);
 }
 
 export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  write(process.stdout, text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** One object, one line. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  write(process.stdout, `${JSON.stringify(value)}\n`);
 }
 
 export function note(text: string): void {
-  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+  write(process.stderr, text.endsWith("\n") ? text : `${text}\n`);
 }

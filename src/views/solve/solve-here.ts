@@ -4,6 +4,7 @@ import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace, type Lock } from "../../workspace/lock.ts";
 import { outliveReaders } from "../cli/outlive-readers.ts";
+import { print } from "../cli/output.ts";
 import type { Loudness } from "../terminal.ts";
 import { beginSolve } from "./begin-solve.ts";
 import { solveHeader } from "./header.ts";
@@ -21,7 +22,7 @@ export async function solveHere(request: SolveRequest): Promise<number> {
   const { env, json, loudness, dryRun } = request;
   const { spec, files, resolved } = await planSolve(request);
   if (dryRun) {
-    process.stdout.write(json ? `${JSON.stringify(spec)}\n` : `${solveHeader(spec)}\n`);
+    print(json ? JSON.stringify(spec) : solveHeader(spec));
     return EXIT.ok;
   }
   outliveReaders();

@@ -4,6 +4,7 @@ import { resolveSettings } from "../../../config.ts";
 import { settingsSchema } from "../../../config/schema.ts";
 import { EXIT } from "../../../errors.ts";
 import { configDir } from "../../../platform/paths.ts";
+import { print, printJson } from "../output.ts";
 import { repositoriesOf } from "../run-id.ts";
 import { settingsTable } from "../settings-table.ts";
 
@@ -28,7 +29,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .description("print the JSON Schema of pawl.yaml, for editors")
     .addHelpText("after", EXAMPLES)
     .action(() => {
-      process.stdout.write(`${JSON.stringify(settingsSchema(), null, 2)}\n`);
+      print(JSON.stringify(settingsSchema(), null, 2));
       exit(EXIT.ok);
     });
   command.addHelpText("after", EXAMPLES);
@@ -39,11 +40,8 @@ function show({ origin, json }: Options): void {
   const repository = repositoriesOf(process.cwd())[0];
   const resolved = resolveSettings({ env, repository, userDir: configDir(env) });
   const { settings, origins } = resolved;
-  process.stdout.write(
-    json === true
-      ? `${JSON.stringify({ v: 1, settings, origins })}\n`
-      : `${settingsTable(resolved, { origin: origin === true })}\n`,
-  );
+  if (json === true) printJson({ v: 1, settings, origins });
+  else print(settingsTable(resolved, { origin: origin === true }));
 }
 
 const EXAMPLES = `

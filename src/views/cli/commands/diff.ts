@@ -7,7 +7,7 @@ import { diffRun } from "../../../workspace/runs.ts";
 import { oneLine, plain } from "../../plain.ts";
 import { columns, counted } from "../format.ts";
 import { iterationView } from "../iteration-view.ts";
-import { note, print } from "../output.ts";
+import { note, print, printAsIs } from "../output.ts";
 import { readRun, wholeNumber, withRun } from "../reading.ts";
 
 const MAX_DIFF_BYTES = 32 * 1024 * 1024;
@@ -32,7 +32,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
         const place = { spec: spec.workspace, run: row.run, lane: MAIN_LANE, stateDir: state.dir };
         const diff = await diffRun({ ...place, ...between, maxBytes: MAX_DIFF_BYTES });
         // A patch must stay what it is for who pipes it on; on a terminal it is somebody else's text.
-        if (!stat) process.stdout.write(process.stdout.isTTY ? plain(diff.text) : diff.text);
+        if (!stat) printAsIs(process.stdout.isTTY ? plain(diff.text) : diff.text);
         else if (diff.files.length > 0) print(columns(diff.files.map(fileCells)));
         const more = diff.fileCount - diff.files.length;
         if (stat && more > 0) print(`and ${counted(more, "more file")}`);
