@@ -43,5 +43,5 @@ it("has an end where programs are started without end, or one never gets ready",
   expect(lookFor("RUN", stuck.table).all).toEqual([10]);
   let next = 0;
   const endless: ProcessTable = { pids: () => [(next += 1)], variableOfEach: () => new Map(), isStarting: () => false };
-  expect(lookFor("RUN", endless).all.length).toBeLessThan(100);
+  expect(lookFor("RUN", endless).all.length).toBeLessThan(1_000);
 });

@@ -4,8 +4,11 @@
  */
 import { isStarting, pids, variableOfEach } from "./process-table.ts";
 
-/** Each looks only at what is new. A machine that starts programs without end must not hold us for ever. */
-const MAX_ROUNDS = 50;
+/**
+ * Each looks only at what is new. A machine that starts programs without end must not hold us for ever; but with 17 at
+ * work on two cores one program took longer than 50 rounds to start, twice in a row, and got away.
+ */
+const MAX_ROUNDS = 250;
 /** Between two rounds where a program is just being started. */
 const ROUND_MS = 1;
 
