@@ -1,6 +1,9 @@
 /** Which lines of a goal are acceptance criteria. */
 import { describe, expect, it } from "vitest";
-import { criteriaIn } from "./criteria.ts";
+import { criteriaIn, criterionOf } from "./criteria.ts";
+
+/** What would take the square of it would take an hour. */
+const MANY = 500_000;
 
 describe("acceptance criteria in a goal", () => {
   it.each([
@@ -23,8 +26,24 @@ describe("acceptance criteria in a goal", () => {
     expect(criteriaIn(goal)).toEqual(expected);
   });
 
-  it("stays linear on hostile text", () => {
-    const goal = `## Criteria\n${"- ".repeat(20_000)}\n${"#".repeat(20_000)}\n${" ".repeat(20_000)}x\n${"*_".repeat(10_000)}:`;
-    expect(criteriaIn(goal).length).toBeLessThan(5);
+  it.each([
+    ["- - - …", "- ".repeat(MANY), 1],
+    ["blanks in an item", `- a${" ".repeat(MANY)}b`, 1],
+    ["blanks before words", `${" ".repeat(MANY)}x`, 0],
+    ["hashes", "#".repeat(MANY), 0],
+    ["stars", `${"*_".repeat(MANY)}:`, 0],
+    ["blanks in a heading", `# a${" ".repeat(MANY)}x`, 0],
+    ["hashes in a heading", `# ${"#".repeat(MANY)}x`, 0],
+  ])("are found in linear time among many: %s", (_, line, count) => {
+    expect(criteriaIn(`## Criteria\n- one\n\n${line}`)).toHaveLength(1 + count);
+  });
+
+  it.each([
+    ["a", "x"],
+    ["a (check:", "("],
+    ["a (check: b)", "x"],
+  ])("binds no check to a text of many blanks between %j and %j, in linear time", (before, after) => {
+    const text = `${before}${" ".repeat(MANY)}${after}`;
+    expect(criterionOf(text)).toEqual({ text, checks: [] });
   });
 });

@@ -5,7 +5,9 @@ import { nearest } from "./nearest.ts";
 
 const MAX_CRITERIA = 200;
 const TITLE = /^(?:acceptance criteria|criteria|definition of done)$/i;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+([^]*)$/;
+/** Those that close a heading. */
+const CLOSING = /(?<!#)#+$/;
 const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX/]\][ \t]+)?(\S.*)$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** A line that only underlines the one above it. */
@@ -14,7 +16,7 @@ const UNDERLINE = /^ {0,3}(?:=+|-{2,})[ \t]*$/;
 /** `**Definition of done**:` and `Criteria:` are meant as headings too; they are below every real one. */
 function titleLevel(line: string): number | undefined {
   const [, marks, text] = HEADING.exec(line) ?? [];
-  const words = (text ?? line).replaceAll(/[*_]/g, "").replace(/:\s*$/, "").trim();
+  const words = (text?.replace(CLOSING, "").trimEnd() ?? line).replaceAll(/[*_]/g, "").replace(/:\s*$/, "").trim();
   if (!TITLE.test(words)) return undefined;
   if (marks !== undefined) return marks.length;
   return /[:*_]\s*$/.test(line) ? LOWEST_LEVEL : undefined;
@@ -72,7 +74,7 @@ function take(line: string, { found, inItem }: { found: string[]; inItem: boolea
 }
 
 /** `It is fast (check: speed, tests)`: what a criterion ends with names the checks that prove it. */
-const BOUND = /\s*\(checks?:\s*([^()]+)\)\s*\.?$/i;
+const BOUND = /\(checks?:([^()]+)\)\s*\.?$/i;
 
 export function criterionOf(text: string): Criterion {
   const bound = BOUND.exec(text);

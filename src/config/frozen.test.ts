@@ -1,4 +1,8 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { plainSolve } from "../../test/support/solve-spec.ts";
+import { tempDir } from "../../test/support/temp.ts";
 import { parsedFlags, resolveSettings } from "../config.ts";
 import { REGISTRIES } from "../platform/egress-rules.ts";
 import { detectProtect } from "./protect/detect.ts";
@@ -13,14 +17,39 @@ const MAY_CHANGE =
 function specOf(flags: Flags) {
   const resolved = resolveSettings({ flags, env: {}, repository: undefined, userDir: "/nonexistent" });
   const environment = { PATH: "/bin", LANG: "C", ...(flags.home === "user" ? { HOME: "/h" } : {}) };
-  const about = { run: "r-1", goal: "g", repository: "/r", path: "/r", branch: "pawl/g", environment };
+  const { branch = "pawl/g", template } = resolved.settings;
+  const frozenTemplate = template === undefined ? {} : { template: readFileSync(template, "utf8") };
+  const about = { run: "r-1", goal: "g", repository: "/r", path: "/r", branch, environment, ...frozenTemplate };
   const hosts = [...(flags.network === "registries" ? REGISTRIES : []), ...resolved.settings["allow-host"]];
   const { protect: added, unprotect, "allow-test-changes": allowTestChanges } = resolved.settings;
   const protect = detectProtect(
     { names: new Set(), manifests: [], read: () => undefined, holds: () => false, list: () => [] },
     { commands: [], protect: added, unprotect, allowTestChanges, pathFolders: [] },
   );
-  return toRunSpec(resolved, { ...about, protect, fence: flags.fence === "bwrap" ? "bwrap" : "none", hosts });
+  const fence = flags.fence === "bwrap" ? "bwrap" : "none";
+  return { ...toRunSpec(resolved, { ...about, protect, fence, hosts }), solve: solveOf(resolved.settings) };
+}
+const solveOf = (s: ReturnType<typeof resolveSettings>["settings"]): typeof plainSolve => ({
+  ...plainSolve,
+  executor: s.executor,
+  ...(s.language === undefined ? {} : { language: s.language }),
+  history: s.history,
+  requestTokens: s["request-tokens"],
+  repeats: s.repeats,
+  parallel: s.parallel,
+  stepTries: s["step-tries"],
+  limits: {
+    timeoutMs: s["code-time"],
+    memoryBytes: s["code-memory"],
+    processes: s["code-processes"],
+    diskBytes: s["code-disk"],
+    outputBytes: s["code-output"],
+  },
+});
+function templateOf(text: string): string {
+  const path = join(tempDir("template"), "t.md");
+  writeFileSync(path, text);
+  return path;
 }
 const compare = (given: Flags, run: Flags): void =>
   refuseDifferences(parsedFlags(given), { spec: specOf(run), say: (_, value) => String(value) });
@@ -79,6 +108,37 @@ const OTHER: Flags = {
   fence: "bwrap",
   network: "open",
   "allow-host": ["example.test"],
+  "check-timeout": "5m",
+  "task-promise": "NEXT",
+  "task-min-iterations": "2",
+  template: templateOf("do {{goal}}"),
+  agent: "codex",
+  "agent-args": ["--x"],
+  "completion-grace": "5s",
+  commit: "none",
+  branch: "pawl/other",
+  "max-memory": "1G",
+  "max-processes": "7",
+  "max-file-size": "1M",
+  executor: "claude",
+  language: "python",
+  history: "full",
+  "request-tokens": "5k",
+  repeats: "3",
+  parallel: "5",
+  "step-tries": "9",
+  "code-time": "7s",
+  "code-memory": "7M",
+  "code-processes": "7",
+  "code-disk": "8M",
+  "code-output": "9k",
+};
+/** Without which it would say nothing. */
+const NEEDED: Record<string, Flags> = {
+  "until-green": { checks: ["true"] },
+  "check-timeout": { checks: ["true"] },
+  "task-promise": { tasks: "T.md" },
+  "task-min-iterations": { tasks: "T.md" },
 };
 
 describe("a flag given to a run that goes on", () => {
@@ -87,11 +147,12 @@ describe("a flag given to a run that goes on", () => {
       (name) => flagOf(name) !== null && !MAY_CHANGE.test(name) && !COMPARABLE.has(name),
     );
     expect(missing).toEqual([]);
+    expect(Object.keys(OTHER).toSorted()).toEqual([...COMPARABLE].toSorted());
   });
 
   it.each(Object.entries(OTHER))("%s is accepted where the run has the same, and refused where not", (name, value) => {
     const given = { [name]: value } as Flags;
-    const needed: Flags = name === "until-green" ? { checks: ["true"] } : {};
+    const needed = NEEDED[name] ?? {};
     expect(() => compare(given, { ...needed, ...given })).not.toThrow();
     if (name === "env") expect(() => compare({ env: ["NOPE"] }, {})).toThrow(/--env "NOPE" differs/);
     else expect(() => compare(given, needed)).toThrow(/ differs: the run has /);
@@ -107,6 +168,9 @@ describe("a flag given to a run that goes on", () => {
     expect(() => compare({ commit: "none" }, {})).toThrow("--no-commit differs: the run has a branch of its own");
     expect(() => compare({ template: "/no/such/file" }, {})).toThrow(
       '--template "/no/such/file" differs: the run has none',
+    );
+    expect(() => compare({ template: templateOf("a") }, { template: templateOf("b") })).toThrow(
+      /--template ".*" differs: the run has "another text"/,
     );
   });
 

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { tempDir } from "../../test/support/temp.ts";
 import { agentNames } from "../compose/command-agent.ts";
 import { knownAgents } from "../compose/known-agents.ts";
 import { agentsMarkdown, cannotWords } from "./agents-table.ts";
@@ -27,6 +28,9 @@ it("shows an agent of the user's in place of the preset of that name", () => {
   expect(agents.filter(({ name }) => name === "qwen")).toHaveLength(1);
   const [agent] = agents.filter(({ name }) => name === "qwen");
   expect(agent && cannotWords(agent)).toContain("resume");
+  const folder = tempDir("programs");
+  for (const name of ["qwen", "my-qwen"]) writeFileSync(join(folder, name), "", { mode: 0o755 });
+  expect(agent?.here?.program({ PATH: folder })).toBe(join(folder, "my-qwen"));
   expect(agent?.here?.program({ PATH: "/nowhere" })).toBeUndefined();
   expect([agent?.here?.login({}), agent?.here?.login({ OPENAI_API_KEY: "k" })]).toEqual([undefined, "OPENAI_API_KEY"]);
 });

@@ -57,6 +57,19 @@ describe("text for a terminal", () => {
     const text = "naïve 日本語 🎉\n\tindented → ok";
     expect(plain(text)).toBe(text);
     expect(plain(`${ESC}]0;never ends\nnext line`)).toMatch(/\nnext line$/);
+    expect(plain(`${ESC}]0;ends late\nnext line\n${BEL}`)).toContain("\nnext line\n");
+  });
+
+  it.each([
+    [`${ESC}[31mred${ESC}[0m`, "red"],
+    [`${ESC}]8;;http://evil${BEL}link${ESC}]8;;${BEL}`, "link"],
+    [`${ESC}]52;c;ZXZpbA==${ESC}\\`, ""],
+    [`${ESC}P+q544e${ESC}\\`, ""],
+    [`${ESC}(0`, ""],
+    ["\u009b31mred", "red"],
+    ["\u009d0;title\u009c", ""],
+  ])("leaves nothing of what is inside a sequence: %j", (payload, left) => {
+    expect(plain(`before ${payload} after`)).toBe(`before ${left} after`);
   });
 
   it.each([`${ESC}]`, "\u009d", "\u0090", "\u009b1;", `${ESC}[1`, ESC])(

@@ -10,11 +10,11 @@ const OSC = String.fromCharCode(0x9d);
 const STRING_OPENERS = String.fromCharCode(0x90, 0x98, 0x9e, 0x9f);
 const ST = String.fromCharCode(0x9c);
 
-/** Whole sequences first, so that nothing of their inside is left as text; what never ends is shown as text. */
+/** Whole sequences first, so that nothing of their inside is left as text; what does not end in its line is shown as text. */
 const SEQUENCES = new RegExp(
   [
     `(?:${ESC}\\[|${CSI})[0-?]*[ -/]*[@-~]`,
-    `(?:${ESC}[\\]PX^_]|[${OSC}${STRING_OPENERS}])[^${ESC}${BEL}${ST}${OSC}${STRING_OPENERS}]*(?:${BEL}|${ST}|${ESC}\\\\)`,
+    `(?:${ESC}[\\]PX^_]|[${OSC}${STRING_OPENERS}])[^\\n${ESC}${BEL}${ST}${OSC}${STRING_OPENERS}]*(?:${BEL}|${ST}|${ESC}\\\\)`,
     `${ESC}[ -/]*[0-~]`,
   ].join("|"),
   "g",

@@ -63,8 +63,11 @@ describe("a live run", () => {
 
   it("says nothing when quiet and every fact when verbose", () => {
     expect(show(factsOf(twoIterations), { loudness: "quiet" }).text).toBe("");
-    const { text } = show(factsOf(twoIterations), { loudness: "verbose" });
-    for (const words of ["workspace ready", "turn 1, new session", "handed over"]) expect(text).toContain(words);
+    const facts = factsOf(twoIterations);
+    const upTo = (count: number): string => show(facts.slice(0, count), { loudness: "verbose" }).text;
+    for (const words of ["workspace ready", "turn 1, new session", "handed over"])
+      expect(upTo(facts.length)).toContain(words);
+    expect(facts.flatMap(({ type }, at) => (at > 0 && upTo(at + 1) === upTo(at) ? [type] : []))).toEqual([]);
   });
 
   it("stamps every line with the time where nobody looks, and colours only when told to", () => {

@@ -148,23 +148,11 @@ describe("files that a check runs", () => {
   });
 
   it("are found in any text within bounds", () => {
-    for (const odd of [
-      "'",
-      '"',
-      "$(",
-      "((",
-      "))",
-      "a\\",
-      "<",
-      "cd",
-      "sh -c",
-      "timeout",
-      "env -u",
-      "make -f",
-      "npm",
-      ". ",
-    ])
-      expect(judges(odd, {})).toEqual([]);
+    for (const odd of ["'", '"', "$(", "((", "))", "<", "cd", "sh -c", "timeout", "env -u", "make -f", "npm", ". "])
+      expect([odd, judges(`${odd}\n./x`, files("x"))]).toEqual([odd, ["x"]]);
+    expect(judges("a\\", files("a"))).toEqual([]);
+    const chain = Array.from({ length: 20 }, (_, n) => [`test-${n}.sh`, `sh test-${n + 1}.sh`]);
+    expect(judges("sh test-0.sh", Object.fromEntries(chain))).toHaveLength(7);
     expect(judges("sh a-test.sh", { "a-test.sh": "sh b-test.sh", "b-test.sh": "sh a-test.sh" })).toEqual([
       "a-test.sh",
       "b-test.sh",

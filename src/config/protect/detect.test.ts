@@ -125,6 +125,8 @@ describe("configuration that judges", () => {
     ".cargo/config.toml",
     "pawl.yaml",
     "packages/vitest/package.json",
+    "features/environment.py",
+    "cucumber.js",
   ])("is %s, whatever the checks", (path) => expect(isConfig(path)).toBe(true));
 
   it.each([
@@ -172,11 +174,16 @@ describe("configuration that judges", () => {
     ["tasks.py", "inv test", {}],
     ["mix.exs", "mix test", {}],
     [".pre-commit-config.yaml", "pre-commit run -a", {}],
-    ["features/environment.py", "behave", {}],
-    ["cucumber.js", "npx cucumber-js", {}],
+    [".behaverc", "behave", {}],
     ["bin/node", "npm test", { pathFolders: ["bin"] }],
   ])("is %s for the check %s", (path, command, given) => {
     expect(isConfig(path, { ...given, commands: [command] })).toBe(true);
+    expect(isConfig(path)).toBe(false);
+  });
+
+  it("has all of its features as tests where the check is behave", () => {
+    const isFeature = (given: Given): boolean => globMatcher(detected(given).tests)("features/sum.txt");
+    expect([isFeature({ commands: ["behave"] }), isFeature({})]).toEqual([true, false]);
   });
 
   it("is not the product, where a check runs it", () => {
@@ -192,8 +199,11 @@ it("protects scripts and runner keys, and sections of Python's and Cargo's files
   expect(keys["**/package.json"]).toEqual(
     expect.arrayContaining(["scripts", "jest", "devDependencies", "eslintConfig"]),
   );
-  expect(Object.values(keys).flat()).toEqual(expect.arrayContaining(["tool.pytest*", "tool.ruff*", "test"]));
+  const python = "**/{pyproject.toml,setup.cfg}";
+  expect(keys[python]).toEqual(expect.arrayContaining(["tool.pytest*", "tool.ruff*"]));
+  expect(keys["**/Cargo.toml"]).toContain("test");
   expect(detected({}).keys["**/package.json"]).not.toContain("eslintConfig");
+  expect(detected({}).keys[python]).not.toContain("tool.ruff*");
 });
 
 it("keeps Cargo's tests on, and leaves dependencies and binaries to the agent", () => {

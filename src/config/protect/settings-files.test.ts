@@ -51,7 +51,7 @@ describe("tests that only a runner's settings name", () => {
   it.each<[string, Tree, string]>([
     [
       "what is covered",
-      { "vitest.config.ts": 'coverage: { include: ["server/**"] }', "server/a.ts": "x" },
+      { "vitest.config.ts": 'coverage: { include: ["server/**"] }', "server/a.ts": CASES },
       "server/a.ts",
     ],
     [
@@ -84,14 +84,23 @@ describe("files that settings load or go on in", () => {
     expect(named(tree).files).toEqual(["a/b.json", "a/tsconfig.json"]);
   });
 
+  it("but not the product that set-up imports", () => {
+    const tree = {
+      "jest.config.js": 'setupFiles: ["./boot/init.js"]',
+      "boot/init.js": 'import "../calc.js";',
+      "calc.js": "",
+    };
+    expect(named(tree).files).toEqual(["boot/init.js"]);
+    expect(named({ "conftest.py": "import calc\n", "calc.py": "" }).files).toEqual([]);
+  });
+
   it.each<[string, Tree]>([
     [
       "what is mapped to",
       { "jest.config.js": 'moduleNameMapper: { "^calc$": "<rootDir>/core/a.js" }', "core/a.js": "" },
     ],
     ["the product that is set up", { "jest.config.js": 'setupFiles: ["./src/polyfill.js"]', "src/polyfill.js": "" }],
-    ["the product that set-up imports", { "conftest.py": "import calc\n", "calc.py": "" }],
     ["what a build enters", { "vite.config.ts": 'lib: { entry: "server/a.ts" }', "server/a.ts": "" }],
-    ["packages", { ".mocharc.json": '{"require":"ts-node/register"}', "package.json": "{}" }],
+    ["packages", { ".mocharc.json": '{"require":"./node_modules/a/b.js"}', "node_modules/a/b.js": "" }],
   ])("are not %s", (_, tree) => expect(named(tree)).toEqual({ tests: [], files: [] }));
 });

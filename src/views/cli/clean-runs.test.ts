@@ -1,5 +1,5 @@
 /** Runs of a scripted agent, and what is left of them in the state folder after cleaning. */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempDir, tempRepository } from "../../../test/support/temp.ts";
@@ -60,23 +60,28 @@ function place() {
     const runs = join(stateDir, "runs");
     return [...new Set([...(existsSync(runs) ? readdirSync(runs) : []), ...works])].toSorted();
   };
-  return { repository, stateDir, start, clean, left };
+  const bytesOf = (id: string): number =>
+    readdirSync(stateDir, { recursive: true, withFileTypes: true })
+      .filter((one) => !one.isDirectory() && join(one.parentPath, one.name).includes(`/${id}/`))
+      .reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+  return { repository, stateDir, start, clean, left, bytesOf };
 }
 
 describe("cleaning the state folder", () => {
   it("removes ended runs that are old enough, whole, and says how much that was; the branch stays", async () => {
-    const { repository, stateDir, start, clean, left } = place();
+    const { repository, stateDir, start, clean, left, bytesOf } = place();
     const first = await start();
     await first.outcome;
     const tip = repository.git("rev-parse", "HEAD");
     expect(left()).toEqual([first.id]);
     expect(await clean({ before: Date.now() - 60_000 })).toMatchObject({ removed: [], kept: [] });
     const dry = await clean({ dryRun: true });
-    expect(dry.removed.map(({ run: id }) => id)).toEqual([first.id]);
+    expect(dry.removed).toEqual([{ run: first.id, bytes: bytesOf(first.id) }]);
+    expect(dry.bytes).toBeGreaterThan(0);
     expect(left()).toEqual([first.id]);
     const cleaned = await clean();
     expect(cleaned.removed).toEqual(dry.removed);
-    expect(cleaned.bytes).toBeGreaterThan(0);
+    expect(cleaned.bytes).toBeGreaterThanOrEqual(dry.removed[0]?.bytes ?? 0);
     expect(left()).toEqual([]);
     expect(
       readdirSync(join(stateDir, "repos")).map((name) => existsSync(join(stateDir, "repos", name, "private.git"))),
@@ -106,7 +111,7 @@ describe("cleaning the state folder", () => {
   });
 
   it("keeps a run whose work is on no branch, and leaves the others usable when one goes", async () => {
-    const { repository, start, clean, left } = place();
+    const { repository, stateDir, start, clean, left } = place();
     const calm = await start();
     await calm.outcome;
     const robbed = await start({
@@ -118,5 +123,8 @@ describe("cleaning the state folder", () => {
     expect(removed.map(({ run: id }) => id)).toEqual([calm.id]);
     expect(kept).toEqual([{ run: robbed.id, why: `its work is on no branch: pawl restore ${robbed.id} --list` }]);
     expect(left()).toEqual([robbed.id]);
+    const [only = ""] = readdirSync(join(stateDir, "repos"));
+    const refs = repository.git("--git-dir", join(stateDir, "repos", only, "private.git"), "for-each-ref");
+    expect([refs.includes(robbed.id), refs.includes(calm.id)]).toEqual([true, false]);
   });
 });

@@ -68,6 +68,10 @@ describe("status", () => {
     expect(text).toMatch(/^Struggle\n/m);
     expect(text).toMatch(/^ {2}failures over time +1 → 1$/m);
     expect(text).toMatch(/^ {2}best so far +iteration 2, 1 failure$/m);
+    const same = [1, 2, 3].flatMap((n) =>
+      iterationFacts(n, { prompt: "0".repeat(64), log: null, verdict: "fail", text: "the same" }),
+    );
+    expect(statusText(look([...laneReady(), ...same]))).toMatch(/^ {2}it says the same again +2 iterations in a row$/m);
   });
 
   it("says when a wait ends, by the clock and how long", () => {

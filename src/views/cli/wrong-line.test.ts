@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { UsageError } from "../../errors.ts";
 import { COMMANDS } from "./table.ts";
-import { explained, wrongCommand, type Around } from "./wrong-line.ts";
+import { explained, OTHER_FLAGS, OTHER_NAMES, wrongCommand, type Around } from "./wrong-line.ts";
 
 const words = (error: UsageError | undefined): string => `${error?.message}: ${error?.hint}`;
 const typed = (...argv: string[]): string => words(wrongCommand(argv, Object.keys(COMMANDS)));
@@ -31,10 +31,11 @@ describe("a first word that is no command", () => {
   });
 
   it("knows every name it suggests", () => {
-    for (const word of ["go", "exec", "log", "undo", "setup", "settings", "login", "say", "limits", "cancel"]) {
-      const name = /pawl (\w+)$/.exec(typed(word))?.[1] ?? "";
-      expect([word, Object.keys(COMMANDS)]).toEqual([word, expect.arrayContaining([name])]);
-    }
+    const named = Object.values(OTHER_FLAGS).flatMap((words) => /^pawl (\w+)/.exec(words)?.[1] ?? []);
+    expect(named).toEqual(expect.arrayContaining(["init", "worktrees"]));
+    const suggested = [...Object.values(OTHER_NAMES), ...named];
+    expect(suggested.filter((name) => !Object.hasOwn(COMMANDS, name))).toEqual([]);
+    expect(Object.keys(OTHER_NAMES).filter((word) => Object.hasOwn(COMMANDS, word))).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { nearest } from "../../config/nearest.ts";
 import { UsageError } from "../../errors.ts";
 
 /** Words for our commands from other tools. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+export const OTHER_NAMES: Readonly<Record<string, string>> = {
   start: "run",
   go: "run",
   exec: "run",
@@ -47,7 +47,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Flags that people know from elsewhere: what to type instead. */
-const OTHER_FLAGS: Readonly<Record<string, string>> = {
+export const OTHER_FLAGS: Readonly<Record<string, string>> = {
   "-p": 'the goal stands without a flag: pawl run "your goal"',
   "--print": 'the goal stands without a flag: pawl run "your goal"',
   "--prompt": 'the goal stands without a flag: pawl run "your goal"',

@@ -77,9 +77,11 @@ it("are named where pawl's own are: one stands in, one reviews, and what each co
 
 it("an agent that keeps its model in a session gets a fresh one for another model", async () => {
   const modes: string[] = [];
+  const refs = new Set<string>();
   const stiff: Agent = {
     ...scripted(({ n, session, workspace, model }) => {
       modes.push(`${session.mode} ${model}`);
+      refs.add(session.ref);
       write(workspace, n === 2 ? "two" : "one");
       return { text: n === 2 ? CLAIM : "on", usage: { requests: 1 } };
     }),
@@ -90,6 +92,7 @@ it("an agent that keeps its model in a session gets a fresh one for another mode
   );
   expect((await handle.outcome).outcome.is).toBe("claimed");
   expect(modes).toEqual(["new a", "new b"]);
+  expect(refs.size).toBe(2);
 });
 
 it("are refused where there is no such agent, or no agent at all", async () => {
