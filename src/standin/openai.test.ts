@@ -28,7 +28,7 @@ const script: Script = {
   steps: [
     {
       thinking: "hm",
-      text: "writing 🎉".repeat(20),
+      text: "writes 🎉".repeat(20),
       tools: [
         { name: "exec", input: { cmd: "ls" } },
         { name: "patch", input: { input: "*** Begin" } },
@@ -52,7 +52,7 @@ describe("OpenAI Responses", () => {
       status: "completed",
       output: [
         { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
-        { type: "message", content: [{ type: "output_text", text: "writing 🎉".repeat(20) }] },
+        { type: "message", content: [{ type: "output_text", text: "writes 🎉".repeat(20) }] },
         { type: "function_call", name: "exec", arguments: '{"cmd":"ls"}' },
         { type: "custom_tool_call", name: "patch", input: "*** Begin" },
       ],
@@ -85,7 +85,7 @@ describe("OpenAI Responses", () => {
         .join("");
     expect(events.every((event) => textOf(fields(event)["delta"]).isWellFormed())).toBe(true);
     expect(deltas("response.reasoning_summary_text.delta")).toBe("hm");
-    expect(deltas("response.output_text.delta")).toBe("writing 🎉".repeat(20));
+    expect(deltas("response.output_text.delta")).toBe("writes 🎉".repeat(20));
     expect(deltas("response.function_call_arguments.delta")).toBe('{"cmd":"ls"}');
     expect(deltas("response.custom_tool_call_input.delta")).toBe("*** Begin");
     expect(events[0]?.event).toBe("response.created");
@@ -161,7 +161,7 @@ describe("OpenAI Chat Completions", () => {
       {
         finish_reason: "tool_calls",
         message: {
-          content: "writing 🎉".repeat(20),
+          content: "writes 🎉".repeat(20),
           reasoning_content: "hm",
           tool_calls: [{ function: { name: "exec", arguments: '{"cmd":"ls"}' } }, {}],
         },
@@ -187,7 +187,7 @@ describe("OpenAI Chat Completions", () => {
       .flatMap((event) => objectsOf(fields(event)["choices"]))
       .map((choice) => choice["delta"])
       .filter(isObject);
-    expect(deltas.map((delta) => textOf(delta["content"])).join("")).toBe("writing 🎉".repeat(20));
+    expect(deltas.map((delta) => textOf(delta["content"])).join("")).toBe("writes 🎉".repeat(20));
     expect(deltas.map((delta) => textOf(delta["reasoning_content"])).join("")).toBe("hm");
     const parts = deltas.flatMap((delta) => objectsOf(delta["tool_calls"])).filter(({ index }) => index === 0);
     expect(parts.map(({ function: call }) => textOf(isObject(call) ? call["arguments"] : "")).join("")).toBe(
