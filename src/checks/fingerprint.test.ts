@@ -1,4 +1,4 @@
-import { assert, property, string } from "fast-check";
+import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fingerprintsOf } from "./fingerprint.ts";
 import { normalised } from "./normalise.ts";
@@ -57,8 +57,21 @@ describe("fingerprints", () => {
   });
 
   it("keep the same set for any output given twice, and never fail on hostile text", () => {
+    const said = constantFrom(
+      "not ok 1 - a",
+      "--- FAIL: b",
+      "test c ... FAILED",
+      "✖ d",
+      "a.ts(1,2): error TS1: e",
+      "FAILED f.py::g",
+    );
+    const lines = array(oneof(said, string({ unit: "binary" })), { maxLength: 30 });
+    const outputs = oneof(
+      string({ unit: "binary", maxLength: 2000 }),
+      lines.map((all) => all.join("\n")),
+    );
     assert(
-      property(string({ unit: "binary", maxLength: 2000 }), (output) => {
+      property(outputs, (output) => {
         expect(fingerprintsOf(output)).toEqual(fingerprintsOf(output));
         expect(fingerprintsOf(output).every((failure) => failure.message !== "")).toBe(true);
       }),

@@ -15,7 +15,7 @@ const CORPUS = new URL(`../../test/corpus/facts-v${FACT_VERSION}.jsonl`, import.
 /** Few values, so that facts are often alike; fields that come and go, in changing order. */
 const fields = fc.uniqueArray(
   fc.tuple(
-    fc.constantFrom("tree", "n", "why", "usage", "like", "7"),
+    fc.constantFrom("tree", "n", "like", "7"),
     fc.oneof(fc.constantFrom(1, "x", null, "ö\u2028\ud800"), fc.jsonValue({ maxDepth: 1 })),
   ),
   { selector: ([name]) => name },
@@ -49,6 +49,7 @@ describe("a fact told by how it differs", () => {
         }
         expect(read.map((fact) => JSON.stringify(fact))).toEqual(facts.map((fact) => JSON.stringify(fact)));
       }),
+      { numRuns: 500 },
     );
   });
 

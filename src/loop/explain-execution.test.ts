@@ -22,6 +22,7 @@ const PIECES = [
   "  [Previous line repeated 996 more times]",
   "ZeroDivisionError: division by zero",
   "MemoryError",
+  `ValueError: ${"long ".repeat(90)}`,
   "The above exception was the direct cause of the following exception:",
   "During handling of the above exception, another exception occurred:",
   "  + Exception Group Traceback (most recent call last):",

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitted, pruned, wireBytes, type Sizes } from "./history.ts";
 
-const sizes = fc.array(fc.record({ whole: fc.integer({ min: 1, max: 250 }), stub: fc.integer({ min: 1, max: 20 }) }), {
+const sizes = fc.array(fc.record({ whole: fc.integer({ min: 1, max: 450 }), stub: fc.integer({ min: 1, max: 20 }) }), {
   maxLength: 80,
 });
 const BUDGET = 1_000;

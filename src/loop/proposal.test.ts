@@ -54,12 +54,28 @@ describe("a proposal", () => {
   });
 
   it("is total: whatever comes is a proposal or a reason", () => {
+    const any = fc.anything();
+    const words = fc.constantFrom("a", "b", "");
+    const needs = fc.oneof(fc.array(words), any);
+    const steps = fc.array(fc.oneof(fc.record({ id: words, title: words, needs }, { requiredKeys: [] }), any));
+    const fields = {
+      do: fc.constantFrom("plan", "run", "answer", "dance"),
+      note: any,
+      language: fc.oneof(fc.constantFrom("python", "shell"), any),
+      code: fc.oneof(fc.string(), any),
+      answer: any,
+      steps: fc.oneof(steps, fc.constant([step("a"), step("b", "a")]), any),
+    };
+    const seen = new Set<string>();
     fc.assert(
-      fc.property(fc.anything(), (given) => {
+      fc.property(fc.oneof(any, fc.record(fields, { requiredKeys: ["do"] })), (given) => {
         const { does, problem } = readProposal(given, {});
         expect(does === "nothing").toBe(problem !== undefined);
+        seen.add(does);
       }),
+      { numRuns: 1_000 },
     );
+    expect([...seen].toSorted()).toEqual(["answer", "nothing", "plan", "run"]);
   });
 
   it("is for what can be done there, and nothing else: the schema says it, and what does not keep to it is sent back", () => {

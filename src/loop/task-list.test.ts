@@ -170,13 +170,17 @@ describe("a task list", () => {
     const texts = fc
       .tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom("\n", "\r\n"), fc.boolean())
       .map(([lines, eol, ended]) => lines.join(eol) + (ended ? eol : ""));
+    let tried = 0;
     fc.assert(
       fc.property(texts, fc.nat(), (text, n) => {
         const tasks = readTasks(text);
         const task = tasks[n % Math.max(1, tasks.length)];
         if (task === undefined) return;
+        tried += 1;
         const marked = withMark(text, { at: task.at, is: "skipped" });
         expect(marked).toHaveLength(text.length);
+        const changed = Array.from({ length: text.length }, (_, at) => at).filter((at) => marked[at] !== text[at]);
+        expect(changed).toHaveLength(task.is === "skipped" ? 0 : 1);
         expect(readTasks(marked).find(({ id }) => id === task.id)?.is).toBe("skipped");
         const lines = text.split(/(?<=\n)/);
         const rest = [...lines.slice(0, task.at.from), ...lines.slice(task.at.to)].join("");
@@ -184,6 +188,7 @@ describe("a task list", () => {
       }),
       { numRuns: 500 },
     );
+    expect(tried).toBeGreaterThan(250);
   });
 });
 

@@ -27,6 +27,7 @@ const ask = (standin: Standin, options: { stream?: boolean; signal?: AbortSignal
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
 
+const HOUR_MS = 3_600_000;
 const long = { text: "many words ".repeat(100) };
 
 describe("faults of the stand-in model", () => {
@@ -102,7 +103,7 @@ describe("faults of the stand-in model", () => {
     };
     await expect(read()).rejects.toThrow();
     expect(got).toContain("many words");
-    expect(got).not.toContain("message_stop");
+    expect(got).not.toContain(stream ? "message_stop" : "output_tokens");
   });
 
   it("stops in mid-stream and stays silent until the client leaves", async () => {
@@ -138,11 +139,30 @@ describe("faults of the stand-in model", () => {
     expect(await (await ask(standin)).text()).toContain("message_stop");
   });
 
-  it("closes at once, also while it is silent, slow or hanging", async () => {
-    const standin = await start({ hang: true });
-    const asked = ask(standin).catch(() => "gone");
-    await waitFor(() => standin.requests.length === 1, { what: "the request" });
-    await standin.close();
-    expect(await asked).toBe("gone");
+  it.each([{ delayMs: HOUR_MS }, { chunkMs: HOUR_MS }])("with %j has not answered when another has", async (slow) => {
+    const [late, prompt] = [await start({ ...long, ...slow }), await start(long)];
+    const leave = new AbortController();
+    let isOver = false;
+    const asked = ask(late, { signal: leave.signal })
+      .then((response) => response.text())
+      .then(() => (isOver = true));
+    await waitFor(() => late.requests.length === 1, { what: "the request" });
+    expect(await (await ask(prompt)).text()).toContain("message_stop");
+    expect(isOver).toBe(false);
+    leave.abort();
+    await expect(asked).rejects.toThrow();
   });
+
+  it.each([{ hang: true }, { ...long, stopMidStream: true }, { ...long, delayMs: HOUR_MS }])(
+    "closes at once, also while it is hanging, silent or slow: %j",
+    async (step) => {
+      const standin = await start(step);
+      const asked = ask(standin)
+        .then((response) => response.text())
+        .catch(() => "gone");
+      await waitFor(() => standin.requests.length === 1, { what: "the request" });
+      await standin.close();
+      expect(await asked).toBe("gone");
+    },
+  );
 });

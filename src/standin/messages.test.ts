@@ -147,6 +147,12 @@ describe("Anthropic Messages", () => {
       ...ask("go"),
       { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "W", input: {} }] },
     ];
+    const stray = [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t2", content: "x" }] }];
+    const unmet = [
+      ...ask("go"),
+      { role: "assistant", content: [{ type: "server_tool_use", id: "s1", name: "code_execution", input: {} }] },
+      ...ask("on"),
+    ];
     const marked = Array.from({ length: 5 }, () => ({ type: "text", text: "x", cache_control: { type: "ephemeral" } }));
     const cases: [unknown, Record<string, string>, number, string, RegExp][] = [
       [{ model: MODEL, messages: ask("go") }, { "x-api-key": "wrong" }, 401, "authentication_error", /x-api-key/],
@@ -156,6 +162,8 @@ describe("Anthropic Messages", () => {
       [{ messages: ask("go") }, key, 400, "invalid_request_error", /model/],
       [{ model: MODEL, messages: [] }, key, 400, "invalid_request_error", /at least one message/],
       [{ model: MODEL, messages: orphan }, key, 400, "invalid_request_error", /tool_use.*t1/],
+      [{ model: MODEL, messages: stray }, key, 400, "invalid_request_error", /tool_result.*t2/],
+      [{ model: MODEL, messages: unmet }, key, 400, "invalid_request_error", /server_tool_use.*s1/],
       [
         { model: MODEL, messages: [{ role: "user", content: marked }] },
         key,

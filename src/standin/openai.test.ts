@@ -28,7 +28,7 @@ const script: Script = {
   steps: [
     {
       thinking: "hm",
-      text: "writing 🎉".repeat(20),
+      text: "writes 🎉".repeat(20),
       tools: [
         { name: "exec", input: { cmd: "ls" } },
         { name: "patch", input: { input: "*** Begin" } },
@@ -51,8 +51,8 @@ describe("OpenAI Responses", () => {
       object: "response",
       status: "completed",
       output: [
-        { type: "reasoning" },
-        { type: "message", content: [{ type: "output_text", text: "writing 🎉".repeat(20) }] },
+        { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
+        { type: "message", content: [{ type: "output_text", text: "writes 🎉".repeat(20) }] },
         { type: "function_call", name: "exec", arguments: '{"cmd":"ls"}' },
         { type: "custom_tool_call", name: "patch", input: "*** Begin" },
       ],
@@ -83,7 +83,9 @@ describe("OpenAI Responses", () => {
         .filter(({ event }) => event === type)
         .map((event) => String(fields(event)["delta"]))
         .join("");
-    expect(deltas("response.output_text.delta")).toBe("writing 🎉".repeat(20));
+    expect(events.every((event) => textOf(fields(event)["delta"]).isWellFormed())).toBe(true);
+    expect(deltas("response.reasoning_summary_text.delta")).toBe("hm");
+    expect(deltas("response.output_text.delta")).toBe("writes 🎉".repeat(20));
     expect(deltas("response.function_call_arguments.delta")).toBe('{"cmd":"ls"}');
     expect(deltas("response.custom_tool_call_input.delta")).toBe("*** Begin");
     expect(events[0]?.event).toBe("response.created");
@@ -159,7 +161,8 @@ describe("OpenAI Chat Completions", () => {
       {
         finish_reason: "tool_calls",
         message: {
-          content: "writing 🎉".repeat(20),
+          content: "writes 🎉".repeat(20),
+          reasoning_content: "hm",
           tool_calls: [{ function: { name: "exec", arguments: '{"cmd":"ls"}' } }, {}],
         },
       },
@@ -184,11 +187,14 @@ describe("OpenAI Chat Completions", () => {
       .flatMap((event) => objectsOf(fields(event)["choices"]))
       .map((choice) => choice["delta"])
       .filter(isObject);
-    expect(deltas.map((delta) => textOf(delta["content"])).join("")).toBe("writing 🎉".repeat(20));
+    expect(deltas.map((delta) => textOf(delta["content"])).join("")).toBe("writes 🎉".repeat(20));
+    expect(deltas.map((delta) => textOf(delta["reasoning_content"])).join("")).toBe("hm");
     const parts = deltas.flatMap((delta) => objectsOf(delta["tool_calls"])).filter(({ index }) => index === 0);
     expect(parts.map(({ function: call }) => textOf(isObject(call) ? call["arguments"] : "")).join("")).toBe(
       '{"cmd":"ls"}',
     );
+    const unasked = await readSse(await post(standin, path, { ...body, stream_options: {} }));
+    expect(unasked.filter((event) => fields(event)["usage"] !== undefined)).toEqual([]);
   });
 
   it("counts a round of tool messages as one turn", async () => {
@@ -214,9 +220,14 @@ describe("errors of both OpenAI protocols", () => {
       fetch(standin.url + path, { method: "POST", headers: { authorization: `Bearer ${key}` }, body });
     const good = JSON.stringify({ model: "gpt-5", input: "go", messages: [{ role: "user", content: "go" }] });
     const denied = await send(good, "wrong");
-    expect([denied.status, await denied.json()]).toMatchObject([401, { error: { code: "invalid_api_key" } }]);
-    expect((await send("{")).status).toBe(400);
-    expect((await send("{}")).status).toBe(400);
+    expect([denied.status, await denied.json()]).toMatchObject([
+      401,
+      { error: { type: "invalid_request_error", code: "invalid_api_key" } },
+    ]);
+    for (const body of ["{", "{}"]) {
+      const bad = await send(body);
+      expect([bad.status, await bad.json()]).toMatchObject([400, { error: { type: "invalid_request_error" } }]);
+    }
     const limited = await send(good);
     expect([limited.status, await limited.json()]).toMatchObject([429, { error: { code: "rate_limit_exceeded" } }]);
     expect(limited.headers.get("retry-after")).toBe("3");

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import Anthropic, { APIError, toFile } from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
@@ -78,7 +79,9 @@ describe("code that the stand-in model runs itself", () => {
     expect(refused).toBeInstanceOf(APIError);
     expect((refused as APIError).status).toBe(400);
     const fresh = await client.messages.create(later);
+    expect(fresh.container?.id).toMatch(/^container_/);
     expect(fresh.container?.id).not.toBe(container);
+    await expect(client.messages.create({ ...base, container })).rejects.toThrow("expired");
     await expect(client.messages.create({ ...base, container: "container_no" })).rejects.toThrow("expired");
   });
 
@@ -122,9 +125,11 @@ describe("code that the stand-in model runs itself", () => {
   });
 
   it("runs nothing unless it was started so", async () => {
-    const client = await start([{ execute: [{ language: "shell", code: "echo hi", run: true }] }]);
+    const made = join(tempDir("sandbox"), "made");
+    const client = await start([{ execute: [{ language: "shell", code: `touch '${made}'`, run: true }] }]);
     const { content } = await client.messages.create(base);
     expect(content.at(-1)).toMatchObject({ content: { error_code: "unavailable" } });
+    expect(existsSync(made)).toBe(false);
   });
 });
 

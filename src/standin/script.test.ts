@@ -102,6 +102,8 @@ describe("the step of a request", () => {
   it("comes from the first rule that holds", async () => {
     const rules: Script = {
       rules: [
+        { when: { toolsOffered: [] }, steps: [{ text: "bare" }] },
+        { when: { model: "another" }, steps: [{ text: "another's" }] },
         { when: { promptIncludes: "red", toolsOffered: ["Fly"] }, steps: [{ text: "flying" }] },
         { when: { promptIncludes: "red", toolsOffered: ["Write"] }, steps: [{ text: "red" }] },
         { when: { lastUserIncludes: "sirens" }, steps: [{ text: "heard", repeat: true }] },
@@ -121,7 +123,7 @@ describe("the step of a request", () => {
     const first = [user("go")];
     expect(await answer(script, first, tally)).toBe(529);
     expect(await answer(script, first, tally)).toBe(529);
-    expect(await answer(script, [user("another")], tally)).toBe(529);
+    expect(await answer(script, [user("another"), said("yes"), user("go")], tally)).toBe(529);
     expect(await answer(script, first, tally)).toBe("Bash");
     const second = [user("go"), called("1"), result("1")];
     expect(await answer(script, second, tally)).toBe(429);
@@ -134,6 +136,7 @@ describe("the step of a request", () => {
       attempt === 0 ? { status: 500 } : { text: `${asked.model} ${step}` };
     expect(await answer(script, [user("go")], tally)).toBe(500);
     expect(await answer(script, [user("go")], tally)).toBe("claude-opus-5-5 0");
+    expect(await answer(script, [user("go"), said("a")], tally)).toBe(500);
   });
 
   it("can stand in the prompt: as JSON, with escaped quotes, or in base64", async () => {

@@ -8,24 +8,29 @@ const price = (model: string, spent: { inputTokens: number }) => (model === "kno
 it("counts a message once, however often and in whatever order its usage is repeated (row 27)", () => {
   const usage = fc.record({ input_tokens: fc.nat(1000), output_tokens: fc.nat(1000) });
   fc.assert(
-    fc.property(fc.dictionary(fc.string({ minLength: 1 }), usage), fc.nat(5), (messages, repeats) => {
-      const spent = meter(price);
-      for (let i = 0; i <= repeats; i += 1) {
-        for (const [id, full] of Object.entries(messages)) {
-          spent.message(id, "known", {
-            input_tokens: full.input_tokens,
-            output_tokens: Math.min(1, full.output_tokens),
-          });
-          spent.message(id, "known", { input_tokens: null, output_tokens: full.output_tokens });
+    fc.property(
+      fc.dictionary(fc.string({ minLength: 1 }), usage),
+      fc.nat(5),
+      fc.boolean(),
+      (messages, repeats, isTurned) => {
+        const spent = meter(price);
+        for (let i = 0; i <= repeats; i += 1) {
+          for (const [id, full] of Object.entries(messages)) {
+            const parts = [
+              { input_tokens: full.input_tokens, output_tokens: Math.min(1, full.output_tokens) },
+              { input_tokens: null, output_tokens: full.output_tokens },
+            ];
+            for (const part of isTurned ? parts.toReversed() : parts) spent.message(id, "known", part);
+          }
         }
-      }
-      const all = Object.values(messages);
-      expect(spent.usage()).toMatchObject({
-        requests: all.length,
-        inputTokens: all.reduce((sum, one) => sum + one.input_tokens, 0),
-        outputTokens: all.reduce((sum, one) => sum + one.output_tokens, 0),
-      });
-    }),
+        const all = Object.values(messages);
+        expect(spent.usage()).toMatchObject({
+          requests: all.length,
+          inputTokens: all.reduce((sum, one) => sum + one.input_tokens, 0),
+          outputTokens: all.reduce((sum, one) => sum + one.output_tokens, 0),
+        });
+      },
+    ),
   );
 });
 
