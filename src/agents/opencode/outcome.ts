@@ -16,6 +16,14 @@ export interface Signals {
   died: string | undefined;
 }
 
+const ABORTED = "MessageAbortedError";
+
+/**
+ * A server that aborts what nobody asked it to abort does so with every turn that follows: seen where its first request
+ * was given up while it still started.
+ */
+export const isAborted = (error: Json | undefined): boolean => error?.["name"] === ABORTED;
+
 export function outcomeOf({ finished, error, refusal, died }: Signals): TurnOutcome {
   if (error !== undefined) return outcomeOfError(error, refusal);
   if (finished) return { is: "done" };
@@ -33,7 +41,7 @@ function outcomeOfError(error: Json, refusal: Said | undefined): TurnOutcome {
       return { is: "failed", kind: "context", message };
     case "ContentFilterError":
       return { is: "failed", kind: "refused", message };
-    case "MessageAbortedError":
+    case ABORTED:
       return { is: "cut", reason: message };
     case "APIError":
       return outcomeOfRefusal({ ...refusedBy(data, refusal), text });

@@ -140,12 +140,17 @@ it("holds the request beyond --agent-max-turns", async () => {
   expect(model.standin.requests.length).toBe(before + 1);
 });
 
-it("works on a server that runs already, and finds out there what became of a turn", async () => {
+function runningServer(): { pid: number; url: string; password: string } {
   const [pid = 0] = taggedProcesses("PAWL_RUN", world.run);
   const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.[1];
   const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "";
+  return { pid, url: `http://127.0.0.1:${port}`, password };
+}
+
+it("works on a server that runs already, and finds out there what became of a turn", async () => {
+  const { url, password } = runningServer();
   const user = opencode({ userEnvironment: { OPENCODE_SERVER_PASSWORD: password } });
-  const attached = { ...withOptions({ server: `http://127.0.0.1:${port}` }), home: join(world.root, "other") };
+  const attached = { ...withOptions({ server: url }), home: join(world.root, "other") };
   const ref = world.request().session;
   const session = await opened({ ...attached, session: ref }, user);
   const path = join(world.workspace, "there.txt");
@@ -181,4 +186,22 @@ it("gives its instructions and no prompt to the outside, and has only what --too
   const { tools, system } = model.seen.at(-1) ?? { tools: [], system: "" };
   expect(new Set(tools)).toEqual(new Set(["bash", "pawl_done", "read"]));
   expect(system).toContain("Prefer tabs.");
+});
+
+it("leaves a server that aborts what nobody asked it to, for another", async () => {
+  const session = await opened();
+  await turn(session, [{ text: "warm" }]);
+  const { pid, url, password } = runningServer();
+  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
+  const directory = `directory=${encodeURIComponent(world.workspace)}`;
+  const abortAll = async (): Promise<void> => {
+    const sessions = (await (await fetch(`${url}/session?${directory}`, { headers })).json()) as { id: string }[];
+    for (const { id } of sessions) await fetch(`${url}/session/${id}/abort?${directory}`, { method: "POST", headers });
+  };
+  const { end } = await turn(session, [bash("sleep 30"), { text: "too late" }], {
+    onEvent: (event) => void (event.type === "tool-start" && abortAll().catch(() => undefined)),
+  });
+  expect(end.outcome).toEqual({ is: "cut", reason: "Aborted" });
+  expect((await turn(session, [{ text: "back" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "back" });
+  expect(taggedProcesses("PAWL_RUN", world.run)).not.toContain(pid);
 });

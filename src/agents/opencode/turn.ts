@@ -11,7 +11,7 @@ import type { Asks } from "./ask.ts";
 import type { Live } from "./live.ts";
 import type { Meter } from "./meter.ts";
 import type { ModelWay } from "./model-way.ts";
-import { outcomeOf, outcomeOfRetry } from "./outcome.ts";
+import { isAborted, outcomeOf, outcomeOfRetry } from "./outcome.ts";
 import type { TurnReader } from "./reader.ts";
 
 /** From the answer to the prompt until the last event of it, which comes another way. */
@@ -99,7 +99,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       if (view.idle) {
         await aborts;
         yield* end(watched, { stopping, died: undefined });
-        return true;
+        return stopping !== undefined || !isAborted(view.error);
       }
       if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
     }
@@ -133,7 +133,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         if (pending.count === 0 && reader.isNothing(answer)) {
           await aborts;
           yield* end(watched, { stopping, died: undefined });
-          return true;
+          return stopping !== undefined || !isAborted(view.error);
         }
         break;
       case "refused":
