@@ -1,5 +1,5 @@
 /**
- * Bundles of the sources: some 150 files instead of 570, with what of zod and commander is used. Loading many small modules
+ * Bundles of the sources: some 170 files instead of 570, with what of zod and commander is used. Loading many small modules
  * was a third of a start (docs/decisions/0016-bundled.md).
  */
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -92,6 +92,8 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
     waiting.end();
   };
 
+  const isFit = (): boolean => stopping !== undefined || !isAborted(view.error);
+
   for (;;) {
     for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
     if (stopping === undefined && isAtLimit()) stop(maxTurns(watched.maxRequests));
@@ -99,7 +101,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
       if (view.idle) {
         await aborts;
         yield* end(watched, { stopping, died: undefined });
-        return stopping !== undefined || !isAborted(view.error);
+        return isFit();
       }
       if (settleAt === Infinity) settleAt = performance.now() + SETTLE_LIMIT_MS;
     }
@@ -133,7 +135,7 @@ async function* watchLive(watched: Watched, isAtLimit: () => boolean): AsyncGene
         if (pending.count === 0 && reader.isNothing(answer)) {
           await aborts;
           yield* end(watched, { stopping, died: undefined });
-          return stopping !== undefined || !isAborted(view.error);
+          return isFit();
         }
         break;
       case "refused":
