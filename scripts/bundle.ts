@@ -19,6 +19,8 @@ interface Bundle {
   /** Emptied first, all but the types. All shared parts lie in it side by side: src/platform/own.ts counts on it. */
   folder: string;
   together?: Together;
+  /** Entries that also a Node that is too old must be able to load, to say so. */
+  plain?: readonly string[];
 }
 
 /**
@@ -28,7 +30,7 @@ interface Bundle {
 export type Together = readonly (readonly [part: string, sources: readonly string[]])[];
 export const APART = "";
 
-export async function bundle({ entries, folder, together = [] }: Bundle): Promise<void> {
+export async function bundle({ entries, folder, together = [], plain = [] }: Bundle): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) {
     if (name !== "types") rmSync(join(folder, name), { recursive: true });
@@ -41,11 +43,17 @@ export async function bundle({ entries, folder, together = [] }: Bundle): Promis
     preserveEntrySignatures: "allow-extension",
   });
   const partOf = await partsOf(made, together);
-  await made.write({
+  const { output } = await made.write({
     dir: folder,
     ...FORM,
     codeSplitting: { groups: [{ name: partOf, debugName: "together" }], includeDependenciesRecursively: false },
   });
+  const parts = output.filter((part): part is OutputChunk => part.type === "chunk");
+  const everywhere = new Set(
+    parts.filter(({ name }) => plain.includes(name)).flatMap(({ fileName, imports }) => [fileName, ...imports]),
+  );
+  for (const { fileName, code } of parts)
+    if (!everywhere.has(fileName)) writeFileSync(join(folder, fileName), withoutFacades(code));
   for (const place of PLAIN) {
     mkdirSync(join(folder, place), { recursive: true });
     for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
@@ -55,6 +63,27 @@ export async function bundle({ entries, folder, together = [] }: Bundle): Promis
     (name) => `${name}\n\n${readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8")}`,
   );
   writeFileSync(join(folder, "LICENSES"), licences.join("\n\n"));
+}
+
+/** At the top of a part, one a line. */
+const OF_NODE = /^import (?:(\w+(?:\$\d+)?)(?:, | ))?(?:\{ (.*) \} )?from ("node:[\w/]+");$/;
+
+/**
+ * An ES import of a module of Node's reads all that it exports, and much of that is loaded when it is read: all of
+ * WebCrypto for one hash, a stream for the terminal for one comparison. Taken this way only what is named is.
+ */
+function withoutFacades(code: string): string {
+  const lines = code.split("\n");
+  const end = lines.findIndex((line) => !/^(#!|import )/.test(line));
+  return lines
+    .map((line, at) => {
+      const [, whole, named, from] = (at < end ? OF_NODE.exec(line) : null) ?? [];
+      if (from === undefined) return line;
+      const taken = [whole, named === undefined ? undefined : `{ ${named.replaceAll(" as ", ": ")} }`];
+      const builtin = `process.getBuiltinModule(${from})`;
+      return `const ${taken.flatMap((one) => (one === undefined ? [] : `${one} = ${builtin}`)).join(", ")};`;
+    })
+    .join("\n");
 }
 
 const FORM = { format: "esm", chunkFileNames: "[name].js" } as const;

@@ -97,6 +97,8 @@ async function foldersOf(
 
 /** Begins to load what the agent needs, so that it is there when the first turn is. Its absence is told by `checkAgents`. */
 export function warmAgent(name: string): void {
+  if (name === "claude")
+    Promise.all([import("../agents/claude.ts"), import("../platform/gateway.ts")]).catch(() => undefined);
   if (name === "opencode") import("../agents/opencode/sdk.ts").then(({ loadSdk }) => loadSdk()).catch(() => undefined);
 }
 

@@ -6,7 +6,7 @@ import type { Inside } from "../platform/fence/bwrap.ts";
 import type { FenceLimits } from "../platform/fence/limits.ts";
 import type { Place } from "../platform/fence/places.ts";
 import type { Confine } from "../platform/process.ts";
-import { withDrop, type Scratch } from "./fence-scratch.ts";
+import { withDrop, type Fresh, type Scratch } from "./fence-scratch.ts";
 
 interface Parts {
   fence: Fence;
@@ -24,17 +24,21 @@ export function codeConfine({ fence, scratch, inside, home, without }: Parts): (
   const shared = [...inside.places.filter(({ at = "" }) => !without.includes(at)), ...wayOut(inside)];
   return (wanted) =>
     (command, args, variables = [], cwd = inside.cwd) => {
+      const limits = lowerOf(wanted, inside.limits);
+      const around = (own: Omit<Fresh, "drop">): Inside => {
+        const places: Place[] = [
+          { path: own.temporary, access: "write", at: "/tmp" },
+          ...shared,
+          { path: cwd, access: "write" },
+          ...gitCover(cwd, own.layer),
+          { path: own.home, access: "write", at: home },
+        ];
+        return { ...inside, cwd, places, limits };
+      };
       const fresh = scratch.fresh();
-      const places: Place[] = [
-        { path: fresh.temporary, access: "write", at: "/tmp" },
-        ...shared,
-        { path: cwd, access: "write" },
-        ...gitCover(cwd, fresh.layer),
-        { path: fresh.home, access: "write", at: home },
-      ];
+      const next = (): Inside => around(scratch.upcoming());
       try {
-        const limits = lowerOf(wanted, inside.limits);
-        return withDrop(fence.wrap(command, args, { ...inside, cwd, places, limits, variables }), fresh.drop);
+        return withDrop(fence.wrap(command, args, { ...around(fresh), variables, next }), fresh.drop);
       } catch (error) {
         fresh.drop();
         throw error;

@@ -11,7 +11,11 @@ import { removeAround } from "../workspace/dependencies.ts";
 export interface Scratch {
   /** What a fence must be able to reach; below it lies what `fresh` gives. */
   readonly root: string;
+  /** Empty, for what is mounted in a namespace of its own. */
+  readonly mounts: string;
   fresh(): Fresh;
+  /** What `fresh` will give next. Throws when it cannot be made. */
+  upcoming(): Omit<Fresh, "drop">;
   /** Removes everything. */
   close(): Promise<void>;
 }
@@ -31,7 +35,8 @@ const PREPARE_DELAY_MS = 2;
 export function openScratch(root: string): Scratch {
   // A killed driver leaves some.
   removeAround(Buffer.from(root), []);
-  makePrivateDir(root);
+  const mounts = join(root, "mounts");
+  makePrivateDir(mounts);
   let n = 0;
   let isOpen = true;
   let next: Omit<Fresh, "drop"> | undefined;
@@ -54,6 +59,8 @@ export function openScratch(root: string): Scratch {
   };
   return {
     root,
+    mounts,
+    upcoming: () => (next ??= make()),
     fresh() {
       const made = next ?? make();
       next = undefined;

@@ -20,7 +20,7 @@ import type { FenceSpec, RunSpec } from "../spec.ts";
 import { slotPath, type LaneLayout } from "../workspace/layout.ts";
 import type { Layers } from "../workspace/verify-tree.ts";
 import { codeConfine } from "./fence-code.ts";
-import { openScratch, removeFolder, withDrop } from "./fence-scratch.ts";
+import { openScratch, removeFolder, withDrop, type Fresh } from "./fence-scratch.ts";
 
 /** Of the loopback inside; nobody else is there. */
 const PROXY_PORT = 3_128;
@@ -171,7 +171,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const fence = await openFence(spec.fence.kind, {
     run: spec.run,
     places: [...places.agent, ...places.reviewer, ...places.check, ...judge, ...writable],
-    layers: trial.layer,
+    layers: { trial: trial.layer, mounts: scratch.mounts },
   });
   trial.drop();
   if (fence === undefined) {
@@ -186,14 +186,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const below = new Map<string, readonly string[]>();
   /** At the workspace's own path: what was built or installed there means the judged files. */
+  const around = (tree: Place, { temporary: files, home, layer }: Omit<Fresh, "drop">): Inside => {
+    const first: Place = { path: files, access: "write", at: "/tmp" };
+    const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: layer } };
+    return { ...ofCheck, places: [first, ...ofCheck.places, shown, { path: home, access: "write", at: checkHome }] };
+  };
   const over = (tree: Place): Confine => {
     return (command, args, variables = []) => {
       const fresh = scratch.fresh();
-      const first: Place = { path: fresh.temporary, access: "write", at: "/tmp" };
-      const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: fresh.layer } };
-      const own = [first, ...ofCheck.places, shown, { path: fresh.home, access: "write", at: checkHome } as const];
+      // Which tree is judged next is not known, nor need it be where it is a layer.
+      const next = tree.layer === undefined ? {} : { next: () => around(tree, scratch.upcoming()) };
       try {
-        return withDrop(fence.wrap(command, args, { ...ofCheck, places: own, variables }), fresh.drop);
+        return withDrop(fence.wrap(command, args, { ...around(tree, fresh), variables, ...next }), fresh.drop);
       } catch (error) {
         fresh.drop();
         throw error;

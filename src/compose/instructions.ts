@@ -33,14 +33,22 @@ export async function frozenInstructions({ file, keep, repository, commit, env }
   return text;
 }
 
-/** A commit never changes, and who starts an agent ahead asks twice. */
-let last: { commit: string; cwd: string; text: string } | undefined;
+/** Begins to read them, so that they are there when the agent is started. A failure is told then. */
+export function readAhead({ repository, commit, env }: Pick<Request, "repository" | "commit" | "env">): void {
+  if (commit !== null) readOnce(commit, { cwd: repository, environment: env }).catch(() => undefined);
+}
 
-async function readOnce(commit: string, place: { cwd: string; environment: Environment }): Promise<string> {
+/** A commit never changes, and who starts an agent ahead asks twice. */
+let last: { commit: string; cwd: string; text: Promise<string> } | undefined;
+
+function readOnce(commit: string, place: { cwd: string; environment: Environment }): Promise<string> {
   if (last?.commit === commit && last.cwd === place.cwd) return last.text;
-  const text = await readFrom(commit, place);
-  last = { commit, cwd: place.cwd, text };
-  return text;
+  const mine = { commit, cwd: place.cwd, text: readFrom(commit, place) };
+  last = mine;
+  mine.text.catch(() => {
+    if (last === mine) last = undefined;
+  });
+  return mine.text;
 }
 
 /** A link is left out: what it points to is read under its own name, or is none of ours. */

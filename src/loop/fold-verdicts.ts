@@ -13,7 +13,8 @@ export function recordBaseline(state: RunState, { check, tree, verdict }: FactOf
   noteFlake(state, check, verdict);
   if (verdict.is !== "pass" && verdict.is !== "fail") return;
   keep(state, verdictKey(tree, check), verdict);
-  state.latest.set(check, verdict);
+  // It may come late, and is of the oldest tree.
+  if (!state.latest.has(check)) state.latest.set(check, verdict);
 }
 
 export function recordVerdict(state: RunState, { check, tree, verdict }: FactOf<"check-end">): void {

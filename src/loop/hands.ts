@@ -49,6 +49,8 @@ export interface Hands {
   ports: Ports;
   sessions: Map<string, LiveSession>;
   running: Map<string, RunningTurn>;
+  /** Of each lane whose agent is getting ready for its turn: resolves at its first sign of life, or when there is none. */
+  starting: Map<string, PromiseWithResolvers<void>>;
   /** Workspace effects happen one after the other. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** What uses the verify tree. Those that only read one may share it; all others are alone with theirs. */
@@ -69,6 +71,7 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
     ports,
     sessions: new Map(),
     running,
+    starting: new Map(),
     exclusively(work) {
       const done = last.then(work);
       last = done.catch(() => undefined);

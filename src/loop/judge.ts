@@ -29,13 +29,16 @@ const IN_TWO_STAGES: ReadonlySet<Kind> = new Set(["command"]);
 const inOrder = (checks: readonly CheckSpec[]): CheckSpec[] =>
   checks.toSorted((one, other) => COST[one.kind] - COST[other.kind]);
 
-/** The base is judged until the first decision, which waits for it; a run that is further on goes without. */
+/**
+ * The base is judged beside the first turn, and the first judgement waits for it. A run that ended before (a login that
+ * failed, a stop) makes up for it when it is driven on: without, nobody could tell which tests there were.
+ */
 export function baselineActions(state: RunState): Action[] {
   // Before the first answer there is nothing to judge.
   if (state.stop !== undefined || state.spec.recipe === "solve") return [];
   return [...state.lanes.values()].flatMap((lane) => {
-    const { head, iteration, decision, baseTree: tree } = lane;
-    if (head === undefined || head.refused !== undefined || iteration > 1 || decision !== undefined) return [];
+    const { head, decision, baseTree: tree } = lane;
+    if (head === undefined || head.refused !== undefined || decision?.next === "end") return [];
     // One at a time: they share the verify tree.
     const due = inOrder(state.spec.checks).find(
       ({ kind, name }) => WITH_BASELINE.has(kind) && !state.baselines.has(name),

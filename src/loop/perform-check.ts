@@ -24,6 +24,8 @@ import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
 import { isExcused, onBaseTests } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
+/** Longest that the base's judgement lets the start of the agent go first: on few cores each would slow the other down. */
+const MAX_GIVE_WAY_MS = 3_000;
 /** A control that could not judge is tried this often. */
 const MAX_CONTROL_TRIES = 2;
 
@@ -33,6 +35,8 @@ type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
 export async function judgeBase(action: Judging<"baseline">, hands: Hands, signal: AbortSignal): Promise<void> {
   const { lane, tree, check } = action;
   const { run } = hands;
+  await giveWay(lane, hands, signal);
+  if (signal.aborted) return;
   const { found, spec } = checkNamed(check, hands);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
   const verdict = await untilKnown(
@@ -44,6 +48,15 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
   const isBare = mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
   const known = isBare ? uncontrolled(verdict) : verdict;
   if (!signal.aborted) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known }]);
+}
+
+/** Until the agent that is being started has begun. Nobody waits for the base's verdict before its first turn is over. */
+async function giveWay(lane: string, { starting, ports }: Hands, signal: AbortSignal): Promise<void> {
+  const sign = starting.get(lane);
+  if (sign === undefined) return;
+  const enough = new AbortController();
+  await Promise.race([sign.promise, ports.clock.sleep(MAX_GIVE_WAY_MS, AbortSignal.any([signal, enough.signal]))]);
+  enough.abort();
 }
 
 /** Test files of a known language, or a script that is one. */

@@ -79,7 +79,7 @@ async function readDiff({ role, lane }: TurnAction, { run, ports }: Hands): Prom
 
 /** From before its start is a fact until before its end is: whoever has something to tell finds it here. */
 function announce(
-  { running }: Hands,
+  { running, starting }: Hands,
   lane: string,
   { session, turn }: Pick<RunningTurn, "session" | "turn">,
 ): Pick<Streamed, "begin" | "finish"> {
@@ -96,7 +96,10 @@ function announce(
   };
   running.set(lane, mine);
   return {
-    begin: begun.resolve,
+    begin() {
+      begun.resolve();
+      starting.get(lane)?.resolve();
+    },
     finish() {
       if (running.get(lane) === mine) running.delete(lane);
       ended.resolve();

@@ -25,8 +25,14 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
   switch (action.do) {
     case "prepare":
       return await hands.exclusively(() => prepare(hands, lane));
-    case "turn":
-      return await takeTurn(action, hands, signal);
+    case "turn": {
+      const sign = Promise.withResolvers<void>();
+      hands.starting.set(lane, sign);
+      return await takeTurn(action, hands, signal).finally(() => {
+        sign.resolve();
+        if (hands.starting.get(lane) === sign) hands.starting.delete(lane);
+      });
+    }
     case "find-out":
       return await findOut(action, hands);
     case "snapshot":

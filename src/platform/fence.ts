@@ -2,7 +2,7 @@
  * The fence: what an agent, a check or generated code can reach. A fence turns a command into one that runs inside;
  * whoever starts processes need not know which kind it is.
  */
-import { spawnSync, type ChildProcess } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   accessSync,
   closeSync,
@@ -24,12 +24,13 @@ import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group, type Groups } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
-import { openKeeper, uidOf, type Keeper } from "./fence/keeper.ts";
+import { openKeeper, PERL, uidOf, type Keeper } from "./fence/keeper.ts";
 import type { Layer } from "./fence/layers.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
-import { openReadyPool, type Becoming, type Ready, type ReadyPool } from "./fence/ready.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
+import { openWaitingPool, waiter } from "./fence/waiting.ts";
+import type { Became, Becoming, Making, Taken, WaitingPool } from "./fence/waiting.ts";
 
 export type FenceKind = "bwrap" | "docker" | "seatbelt" | "none";
 
@@ -39,8 +40,8 @@ export interface Wrapped {
   /** To be given to the child from descriptor 3 on, and closed here once it has been started. */
   fds: number[];
   held?: Held;
-  /** Instead of starting it: a process of ours that waits becomes it. undefined when there is none for this. */
-  become?: (request: Becoming) => ChildProcess | undefined;
+  /** Instead of starting it: a process that waits inside becomes it. undefined when there is none for this. */
+  become?: (request: Becoming) => Became | undefined;
 }
 
 export interface Fence {
@@ -68,12 +69,19 @@ const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-sys
 const EXIT_OF_SIGXFSZ = 128 + 25;
 const PROBE_LIMIT_MS = 5_000;
 
+/** Empty ones, below one of the places of a fence; without them it has no layers. */
+export interface LayerFolders {
+  /** Where one is tried; whoever gives it removes it. */
+  trial: string;
+  /** Where they are mounted, in a namespace of their own; stays. */
+  mounts: string;
+}
+
 interface Opening {
   run: string;
   /** Everything any process of the run will be given; as root they are mapped once. */
   places: readonly Place[];
-  /** An empty folder below one of the places, where layers are tried; without it there are none. */
-  layers?: string;
+  layers?: LayerFolders;
 }
 
 /** undefined when bubblewrap is missing or may not make namespaces here. Rejects when the machine cannot start it now. */
@@ -84,7 +92,8 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
   refuseLinks(places);
   const isRoot = process.getuid?.() === 0;
   const isKept = nsenter !== undefined && (isRoot || layers !== undefined);
-  const keeper = isKept ? await openKeeper(places, { uid: isRoot ? uidOf(run) : undefined, nsenter }) : undefined;
+  const uid = isRoot ? uidOf(run) : undefined;
+  const keeper = isKept ? await openKeeper(places, { uid, nsenter, mounts: layers?.mounts }) : undefined;
   const filter = seccompFilter();
   const kept = filter === undefined ? undefined : keepOpen(filter);
   let isOpen = true;
@@ -101,11 +110,12 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
     keeper,
     isRoot,
     identity,
+    bash: programAt("bash"),
     system: systemPlaces(),
     // Opened anew for every process: each reads it from its beginning.
     filter: kept === undefined ? undefined : `/proc/self/fd/${kept}`,
   };
-  const layered = keeper !== undefined && layers !== undefined && canLayer(keeper, layers);
+  const layered = keeper !== undefined && layers !== undefined && canLayer(keeper, layers.trial);
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
     const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
@@ -115,13 +125,13 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
       kind: "bwrap",
       level,
       layered,
-      ...wrapper({ ...tried, pool: undefined }),
+      ...wrapper(tried, undefined),
       close: () => (close(), groups?.sweep()),
     };
     try {
       if (proven.has(level) || works(fence)) {
         proven.add(level);
-        return withPool(fence, tried);
+        return withPool(fence, { run, parts: tried });
       }
     } catch (error) {
       fence.close();
@@ -136,12 +146,40 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
 /** Levels that this process has seen at work: what is tried does not depend on the run or its places. */
 const proven = new Set<string>();
 
-/** A fence that was tried, with processes started ahead of time where they can be. */
-function withPool(fence: Fence, parts: Omit<Parts, "pool">): Fence {
-  const { keeper, isRoot, groups, filter, inherited } = parts;
-  const namespaces = keeper?.namespaces ?? [];
-  const pool = openReadyPool({ groups, filter, inherited, namespaces, uid: isRoot ? keeper?.uid : undefined });
-  return { ...fence, ...wrapper({ ...parts, pool }), close: () => (pool?.close(), fence.close()) };
+/** A fence that was tried, with the next command's sandbox made ahead of time where that can be. */
+function withPool(fence: Fence, { run, parts }: { run: string; parts: Parts }): Fence {
+  if (!existsSync(PERL)) return fence;
+  const wordsFd = parts.filter === undefined ? FIRST_FD : FIRST_FD + 1;
+  const pool = openWaitingPool({ run, wordsFd, make: (inside) => madeAhead(inside, { parts, wordsFd }) });
+  return { ...fence, ...wrapper(parts, pool), close: () => (pool.close(), fence.close()) };
+}
+
+interface MadeAhead extends Making {
+  group: Group | undefined;
+  /** Where the layer of each place will be, by its folder. */
+  rooms: ReadonlyMap<string, string>;
+}
+
+/** The ordinary way to a command that waits, with nothing yet where layers will be. */
+function madeAhead(inside: Inside, { parts, wordsFd }: { parts: Parts; wordsFd: number }): MadeAhead {
+  refuseLinks(inside.places);
+  const rooms = new Map<string, string>();
+  const release = (group: Group | undefined): void => {
+    group?.release();
+    for (const at of rooms.values()) parts.keeper?.leave(at);
+  };
+  let group: Group | undefined;
+  try {
+    for (const { layer } of inside.places) if (layer !== undefined) rooms.set(layer.folder, parts.keeper?.room() ?? "");
+    group = parts.groups?.make(inside.limits);
+    const placeAt = ({ layer }: Place): string | undefined => layer && rooms.get(layer.folder);
+    const before = { group, placeAt, kept: wordsFd, entered: rooms.size > 0 };
+    const { outer, fenced, fds } = wordsOf({ ...inside, cwd: "/" }, { parts, ...before });
+    return { words: [...outer, ...fenced, ...waiter(wordsFd)], fds, group, rooms, release: () => release(group) };
+  } catch (error) {
+    release(group);
+    throw error;
+  }
 }
 
 /** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
@@ -175,44 +213,67 @@ interface Parts {
   isRoot: boolean;
   system: SystemPlaces;
   identity: ReturnType<typeof innerIdentity>;
+  bash: string | undefined;
   /** File with the program. */
   filter: string | undefined;
   groups: Groups | undefined;
   /** Passed on by this process, to be closed. */
   inherited: readonly number[];
-  /** undefined: every command is started when it is wanted. */
-  pool: ReadyPool | undefined;
 }
 
-function wrapper(parts: Parts): Pick<Fence, "wrap"> {
-  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups, inherited, pool } = parts;
-  const bash = programAt("bash");
+/** Without a pool every command is started when it is wanted. */
+function wrapper(parts: Parts, pool: WaitingPool<MadeAhead> | undefined): Pick<Fence, "wrap"> {
+  const { keeper, groups } = parts;
   return {
     wrap(command, args, inside) {
       refuseLinks(inside.places);
-      const layers = keeper === undefined ? [] : mountLayers(keeper, inside.places);
-      // An ordinary user's keeper has nothing else to show.
-      const prefix = keeper !== undefined && (isRoot || layers.length > 0) ? keeper.prefix : [];
-      const ready = pool?.take(inside.limits);
-      pool?.prepare(inside.limits);
-      const group = ready === undefined ? groups?.make(inside.limits) : ready.group;
-      const limits = groups?.isWhole === true ? inside.limits : undefined;
-      const outer = outerWords({ doors: group?.doors ?? [], close: inherited, bash, limits });
-      const moved = (path: string): string =>
-        layers.find(({ place }) => place.path === path)?.layer.at ?? keeper?.moved(path) ?? path;
-      const fd = filter === undefined ? undefined : openSync(filter, "r");
-      const seccompFd = fd === undefined ? undefined : FIRST_FD;
-      const inner = limits === undefined ? prlimit : undefined;
-      const words = bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd });
-      const fenced = [bwrap, ...words, command, ...args];
-      const [first = bwrap, ...rest] = [...outer, ...prefix, ...fenced];
-      const entered = prefix.length > 0;
-      const become =
-        ready === undefined ? {} : { become: (one: Becoming) => ready.become(fenced, { ...one, entered }) };
-      const held = hold(inside, { group, layers, ready });
-      return { command: first, args: rest, fds: fd === undefined ? [] : [fd], held, ...become };
+      const { next } = inside;
+      const taken = next === undefined ? undefined : pool?.take(inside);
+      if (next !== undefined) pool?.prepare(next, inside);
+      try {
+        const layers = keeper === undefined ? [] : mountLayers(inside.places, { keeper, rooms: taken?.made.rooms });
+        const group = taken === undefined ? groups?.make(inside.limits) : taken.made.group;
+        const placeAt = (place: Place): string | undefined => layers.find((one) => one.place === place)?.layer.at;
+        const about = { parts, group, placeAt, kept: undefined, entered: layers.length > 0 };
+        const { outer, fenced, fds } = wordsOf(inside, about);
+        const [first = "", ...rest] = [...outer, ...fenced, command, ...args];
+        const { cwd } = inside;
+        const become =
+          taken === undefined ? {} : { become: (one: Becoming) => taken.become([command, ...args], { ...one, cwd }) };
+        return { command: first, args: rest, fds, held: hold(inside, { group, layers, taken }), ...become };
+      } catch (error) {
+        taken?.dismiss();
+        taken?.made.release();
+        throw error;
+      }
     },
   };
+}
+
+interface Around {
+  parts: Parts;
+  group: Group | undefined;
+  /** Where a place is in the keeper's namespace, if it is a layer. */
+  placeAt: (place: Place) => string | undefined;
+  /** A descriptor that the command is given. */
+  kept: number | undefined;
+  /** Whether an ordinary user's keeper has something to show. */
+  entered: boolean;
+}
+
+/** What stands before a command: outside, and from bubblewrap on. */
+function wordsOf(inside: Inside, { parts, group, placeAt, kept, entered }: Around) {
+  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups, inherited } = parts;
+  const prefix = keeper !== undefined && (isRoot || entered) ? keeper.prefix : [];
+  const limits = groups?.isWhole === true ? inside.limits : undefined;
+  const close = inherited.filter((fd) => fd !== kept);
+  const outer = [...outerWords({ doors: group?.doors ?? [], close, bash: parts.bash, limits }), ...prefix];
+  const moved = (place: Place): string => placeAt(place) ?? keeper?.moved(place.path) ?? place.path;
+  const fds = filter === undefined ? [] : [openSync(filter, "r")];
+  const seccompFd = filter === undefined ? undefined : FIRST_FD;
+  const inner = limits === undefined ? prlimit : undefined;
+  const fenced = [bwrap, ...bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd })];
+  return { outer, fenced, fds };
 }
 
 interface Layered {
@@ -220,21 +281,27 @@ interface Layered {
   layer: Layer;
 }
 
-function mountLayers(keeper: Keeper, places: readonly Place[]): Layered[] {
+interface Mounting {
+  keeper: Keeper;
+  /** Where some of them are to be, by their folder. */
+  rooms: ReadonlyMap<string, string> | undefined;
+}
+
+function mountLayers(places: readonly Place[], { keeper, rooms }: Mounting): Layered[] {
   return places.flatMap((place) => {
     if (place.layer === undefined) return [];
     const { over, folder } = place.layer;
-    return [{ place, layer: keeper.layer({ lower: [place.path, ...over], folder }) }];
+    return [{ place, layer: keeper.layer({ lower: [place.path, ...over], folder, at: rooms?.get(folder) }) }];
   });
 }
 
 interface Holding {
   group: Group | undefined;
   layers: readonly Layered[];
-  ready: Ready | undefined;
+  taken: Taken<MadeAhead> | undefined;
 }
 
-function hold({ places, limits }: Inside, { group, layers, ready }: Holding): Held {
+function hold({ places, limits }: Inside, { group, layers, taken }: Holding): Held {
   const writable = places.filter(({ access }) => access === "write");
   const folders = writable.map((place) => layers.find((one) => one.place === place)?.layer.written ?? place.path);
   const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
@@ -247,7 +314,7 @@ function hold({ places, limits }: Inside, { group, layers, ready }: Holding): He
     written: layers[0]?.layer.written,
     release() {
       disk?.close();
-      ready?.dismiss();
+      taken?.dismiss();
       group?.release();
       for (const { layer } of layers) layer.release();
     },

@@ -31,6 +31,11 @@ export async function takePipe(): Promise<Pipe | undefined> {
   return spares.pop();
 }
 
+/** Of pipes that nobody was given. */
+export function returnPipes(pipes: readonly Pipe[]): void {
+  spares.push(...pipes);
+}
+
 /** Makes the next ones ahead of time: it takes about as long as starting a program, so not while one is starting. */
 export function prepareSparePipe(): void {
   setTimeout(() => {
@@ -40,10 +45,9 @@ export function prepareSparePipe(): void {
 
 /** Several who want one at the same time wait for the same. */
 function makeSpares(): Promise<void> {
-  making ??= makePipes().then((made) => {
-    making = undefined;
-    spares.push(...made);
-  });
+  making ??= makePipes()
+    .then((made) => void spares.push(...made))
+    .finally(() => (making = undefined));
   return making;
 }
 
@@ -63,8 +67,11 @@ async function makePipes(): Promise<Pipe[]> {
     if (code === 0) for (const path of paths) made.push(opened(path));
   } catch {
     // What could be made is used.
-  } finally {
+  }
+  try {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // No descriptor to look into it with: names of pipes that nobody else can come by stay.
   }
   return made;
 }

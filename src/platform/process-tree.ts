@@ -40,12 +40,19 @@ export function endTree(
   return endAll(() => membersOf(tree), { graceMs, unasked: wrapped ? tree.root : undefined });
 }
 
+export interface Since {
+  /** The pid given out last before it was started. */
+  since?: number | undefined;
+  /** What had been started for it before. */
+  older?: readonly number[] | undefined;
+}
+
 /**
- * Living members of a tree. With `since`, the pid given out last before it was started, looks only at later ones, which
- * is what a short-lived tree can have made once its root has ended; the root itself may have waited for long.
+ * Living members of a tree. With `since`, looks only at later ones, which is what a short-lived tree can have made once
+ * its root has ended, and at the older ones that are named.
  */
-export function membersOf({ root, tag }: Tree, { since }: { since?: number | undefined } = {}): ProcessInfo[] {
-  const { all, values: tags } = since === undefined ? lookFor(PROCESS_TAG) : lookSince(since);
+export function membersOf({ root, tag }: Tree, { since, older = [] }: Since = {}): ProcessInfo[] {
+  const { all, values: tags } = since === undefined ? lookFor(PROCESS_TAG) : lookSince(since, older);
   const table = living(all);
   if (table.length === 0) return [];
   const first = table.find((info) => info.pid === root);
@@ -152,8 +159,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function lookSince(first: number): Look {
-  const all = pidsSince(first);
+function lookSince(first: number, older: readonly number[]): Look {
+  const all = [...new Set([...older, ...pidsSince(first)])];
   return { all, values: variableOfEach(PROCESS_TAG, all) };
 }
 

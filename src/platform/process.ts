@@ -15,12 +15,13 @@ import { fault } from "./faults.ts";
 import type { Wrapped } from "./fence.ts";
 import type { Held } from "./fence/held.ts";
 import { sizeWords } from "./fence/held.ts";
-import { prepareSparePipe, takePipe } from "./pipe.ts";
+import type { Became } from "./fence/waiting.ts";
+import { prepareSparePipe, returnPipes, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
 import { lastPid } from "./process-table.ts";
 import { endTree, membersOf, TERM_GRACE_MS } from "./process-tree.ts";
-import type { Tree } from "./process-tree.ts";
+import type { Since, Tree } from "./process-tree.ts";
 
 /** How long children may outlive the program that started them before they are ended. */
 const LINGER_MS = 500;
@@ -88,18 +89,24 @@ export type Confine = (
 const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_)/;
 const EXPORT = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift; exec "$@"';
 
+interface StartedProgram {
+  child: ChildProcess;
+  /** Released by the caller once nothing of it runs. */
+  held?: Held | undefined;
+  /** Of a process that waited: it is older than the command, and prints into a pipe of its own. */
+  became?: Omit<Became, "child">;
+}
+
 /**
- * The one way to start a program that may start others: leader of its own group. Throws when it cannot start. `held`
- * is released by the caller once nothing of it runs.
+ * The one way to start a program that may start others: leader of its own group. Throws when it cannot start.
  */
 export function start(
   command: string,
   args: readonly string[],
   { confine, env = {}, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
-): { child: ChildProcess; held: Held | undefined } {
+): StartedProgram {
   fault("spawn");
-  if (confine === undefined)
-    return { child: spawn(command, args, { ...options, env, detached: true }), held: undefined };
+  if (confine === undefined) return { child: spawn(command, args, { ...options, env, detached: true }) };
   const variables = Object.entries(env).filter(([, value]) => value !== undefined);
   const late = variables.filter(([name]) => FOR_LOADERS.test(name)).map(([name, value]) => `${name}=${value}`);
   const outer = Object.fromEntries(variables.filter(([name]) => !FOR_LOADERS.test(name)));
@@ -118,8 +125,11 @@ export function start(
     options.cwd?.toString(),
   );
   try {
-    const ready = become?.({ env: outer, stdio: options.stdio });
-    if (ready !== undefined) return { child: ready, held };
+    const waited = become?.({ env: outer, stdio: options.stdio });
+    if (waited !== undefined) {
+      const { child, ...became } = waited;
+      return { child, held, became };
+    }
     const stdio: Stdio = options.stdio.concat(fds);
     return { child: spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true }), held };
   } catch (error) {
@@ -137,7 +147,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const startedAt = performance.now();
   const tag = randomUUID();
   const since = lastPid();
-  const { child, held, streams, startError } = await startChild(request, { tag });
+  const { child, held, streams, became, startError } = await startChild(request, { tag });
   if (child === undefined) return { ...record, startError, durationMs: Math.ceil(performance.now() - startedAt) };
 
   const output = readOutput(streams, request);
@@ -146,8 +156,10 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const tree = { root: child.pid as number, tag };
   const end = await firstEnd(request, { output, exited, held });
   if (end === "exit") {
-    const isQuick = performance.now() - startedAt < QUICK_LOOK_MS;
-    record.leftBehind = await endLeftBehind(tree, { since: isQuick ? since : undefined, graceMs: request.graceMs });
+    const isQuick =
+      performance.now() - startedAt < QUICK_LOOK_MS && (became === undefined || became.older !== undefined);
+    const look = isQuick ? { since, older: became?.older } : {};
+    record.leftBehind = await endLeftBehind(tree, { look, graceMs: request.graceMs });
   } else {
     await endTree(tree, { graceMs: request.graceMs ?? TERM_GRACE_MS, wrapped: request.confine !== undefined });
     await within(DRAIN_LIMIT_MS, exited);
@@ -208,20 +220,21 @@ async function firstEnd(request: ProcessRequest, about: About): Promise<End> {
 }
 
 type Started =
-  | { child: ChildProcess; held: Held | undefined; streams: Readable[]; startError?: never }
-  | { child?: never; held?: never; streams?: never; startError: { code: string; message: string } };
+  | (StartedProgram & { streams: Readable[]; startError?: never })
+  | { child?: never; held?: never; became?: never; streams?: never; startError: { code: string; message: string } };
 
 async function startChild(request: ProcessRequest, { tag }: { tag: string }): Promise<Started> {
   const pipe = await takePipe();
   const second = request.apart === true && pipe !== undefined ? await takePipe() : undefined;
-  const pipes = [pipe, second].filter((one) => one !== undefined);
+  let pipes = [pipe, second].filter((one) => one !== undefined);
   try {
     const stdin = request.input === undefined ? "ignore" : "pipe";
     const out = pipe?.writer ?? "pipe";
     const env = { ...request.env, [PROCESS_TAG]: tag };
     const stdio = [stdin, out, request.apart === true ? (second?.writer ?? "pipe") : out] as const;
     const { cwd, confine } = request;
-    const { child, held } = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
+    const program = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
+    const { child, held, became } = program;
     if (child.pid === undefined) {
       held?.release();
       throw (await once(child, "error"))[0];
@@ -231,8 +244,13 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     child.stdin?.on("error", () => {});
     child.stdin?.end(request.input);
     const sockets = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    const read = pipes.map(({ reader }) => new Socket({ fd: reader, readable: true, writable: false }));
-    return { child, held, streams: [...read, ...sockets] };
+    const readers = became === undefined ? pipes.map(({ reader }) => reader) : became.outputs;
+    if (became !== undefined) {
+      returnPipes(pipes);
+      pipes = [];
+    }
+    const read = readers.map((fd) => new Socket({ fd, readable: true, writable: false }));
+    return { ...program, streams: [...read, ...sockets] };
   } catch (error) {
     for (const { reader } of pipes) closeSync(reader);
     const { code = "UNKNOWN", message } = error as NodeJS.ErrnoException;
@@ -246,10 +264,10 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
 /** Lets children that are about to end do so, then ends the rest. */
 async function endLeftBehind(
   tree: Tree,
-  { since, graceMs = TERM_GRACE_MS }: { since: number | undefined; graceMs: number | undefined },
+  { look, graceMs = TERM_GRACE_MS }: { look: Since; graceMs: number | undefined },
 ): Promise<number> {
   const until = performance.now() + LINGER_MS;
-  while (membersOf(tree, { since }).length > 0) {
+  while (membersOf(tree, look).length > 0) {
     if (performance.now() > until) return endTree(tree, { graceMs });
     await new Promise((resolve) => setTimeout(resolve, LINGER_POLL_MS));
   }

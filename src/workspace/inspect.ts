@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
+import { gitFailed } from "./git.ts";
 import type { ObjectFormat } from "./objects.ts";
 import { userGit, type Environment } from "./user-git.ts";
 
@@ -33,7 +34,7 @@ const PROGRESS_MARKS: readonly (readonly [string, InProgress])[] = [
   ["REVERT_HEAD", "revert"],
 ];
 
-/** In this order in the output; the last fails where there is no work tree. */
+/** In this order in the output, a line each; the last fails where there is no work tree. */
 const WHERE = [
   "--is-bare-repository",
   "--is-inside-git-dir",
@@ -42,10 +43,13 @@ const WHERE = [
   "--show-object-format",
   "--show-toplevel",
 ];
+/** Behind them: the first fails where there is no commit yet. */
+const TIP = ["HEAD^{commit}", "HEAD^{tree}"];
 
 /** What stands in HEAD where git keeps its refs in a table. */
 const ELSEWHERE = "refs/heads/.invalid";
 
+const BROKEN_HINT = "`git fsck` tells what is missing in it.";
 const NOT_A_REPOSITORY_HINT = "Run pawl inside a git repository, or make one with `git init`.";
 
 /** UsageError when `cwd` is not inside the work tree of a git repository. */
@@ -54,16 +58,16 @@ export async function inspectRepository(
   { environment = process.env }: { environment?: Environment } = {},
 ): Promise<RepositoryFacts> {
   const place = { cwd, environment };
-  const [where, tips] = await Promise.all([
-    userGit(["rev-parse", ...WHERE], place),
-    userGit(["cat-file", "--batch"], { ...place, input: "HEAD^{commit}\n" }),
-  ]).catch((error: unknown) => {
+  const where = await userGit(["rev-parse", ...WHERE, ...TIP], place).catch((error: unknown) => {
     if (existsSync(cwd)) throw error;
     throw new UsageError(`${cwd} does not exist`, { hint: NOT_A_REPOSITORY_HINT });
   });
   const lines = where.stdout.toString("utf8").split("\n");
-  const [bare, insideGitDir, gitDir, commonDir, format, topLevel] = lines;
-  if (lines.length > WHERE.length + 1)
+  const [bare, insideGitDir, gitDir, commonDir, format, topLevel, commit, tree] = lines;
+  // What is asked for in vain is shown as it is: a commit where there is none yet, or its tree where that is lost.
+  const shown = where.code === 0 ? WHERE.length + TIP.length : WHERE.length + 1;
+  if (where.code !== 0 && tree === TIP[1]) throw new UsageError(refusal(cwd, where.stderr), { hint: BROKEN_HINT });
+  if (lines.length > shown + 1)
     throw new UsageError(`the path of this repository has a line break: ${JSON.stringify(cwd)}`, {
       hint: "Rename the directory.",
     });
@@ -73,8 +77,9 @@ export async function inspectRepository(
     });
   if (insideGitDir === "true")
     throw new UsageError(`${cwd} is inside a .git directory`, { hint: "Run pawl in the repository's work tree." });
-  if (where.code !== 0 || gitDir === undefined || commonDir === undefined || !topLevel)
+  if (gitDir === undefined || commonDir === undefined || !topLevel)
     throw new UsageError(refusal(cwd, where.stderr), { hint: NOT_A_REPOSITORY_HINT });
+  if (where.code !== 0 && commit !== TIP[0]) throw gitFailed(["rev-parse"], where);
   const realGitDir = realpathSync(gitDir);
   const realCommonDir = realpathSync(isAbsolute(commonDir) ? commonDir : resolve(cwd, commonDir));
   return {
@@ -84,7 +89,7 @@ export async function inspectRepository(
     linkedWorktree: realGitDir !== realCommonDir,
     shallow: existsSync(join(realCommonDir, "shallow")),
     objectFormat: format === "sha256" ? "sha256" : "sha1",
-    head: headOf({ symbolic: await symbolicHead(realGitDir, place), commit: tips.stdout.toString("latin1") }),
+    head: headOf({ symbolic: await symbolicHead(realGitDir, place), tip: where.code === 0 ? { commit, tree } : {} }),
     inProgress: inProgressIn(realGitDir),
   };
 }
@@ -102,13 +107,18 @@ async function symbolicHead(gitDir: string, place: { cwd: string; environment: E
   return (await userGit(["symbolic-ref", "-q", "HEAD"], place)).stdout.toString().trim();
 }
 
-/** As `git cat-file --batch` shows it; "missing" when there is none. */
-const COMMIT = /^([0-9a-f]+) commit \d+\ntree ([0-9a-f]+)\n/;
+const OBJECT = /^[0-9a-f]+$/;
 
-function headOf({ symbolic, commit: shown }: { symbolic: string; commit: string }): Head {
+function headOf({
+  symbolic,
+  tip: { commit = "", tree = "" },
+}: {
+  symbolic: string;
+  tip: { commit?: string | undefined; tree?: string | undefined };
+}): Head {
   const branch = symbolic.replace(/^refs\/heads\//, "");
-  const [, commit, tree] = COMMIT.exec(shown) ?? [];
-  if (commit === undefined || tree === undefined) return { is: "unborn", branch };
+  // What is no revision is shown as it is where there is a file of that name.
+  if (!OBJECT.test(commit) || !OBJECT.test(tree)) return { is: "unborn", branch };
   return branch === "" ? { is: "detached", commit, tree } : { is: "branch", branch, commit, tree };
 }
 

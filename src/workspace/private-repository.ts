@@ -35,7 +35,7 @@ interface CopyPlaces {
 /** One commit with its whole tree, without its history. `isBase`: the next run's base will probably share much with it. */
 export async function copyCommit(commit: string, places: CopyPlaces, { isBase = true } = {}): Promise<void> {
   const { lane } = places;
-  if (await isComplete(commit, places)) return await cutHistory([commit], lane);
+  if ((await whyIncomplete(commit, places)) === undefined) return await cutHistory([commit], lane);
   await cutHistory([commit], lane);
   const before = isBase ? readRef(lane.privateGit, LAST_BASE) : undefined;
   const have = before === undefined ? "" : `^${before}\n`;
@@ -46,9 +46,10 @@ export async function copyCommit(commit: string, places: CopyPlaces, { isBase = 
     if (have === "") throw error;
     await copyPack(`--shallow ${commit}\n${commit}\n`, places);
   }
-  if (!(await isComplete(commit, places)))
+  const why = await whyIncomplete(commit, places);
+  if (why !== undefined)
     throw new TerminalError(
-      `the repository's commit ${commit} is not whole: an object is missing or does not match its name`,
+      `the repository's commit ${commit} is not whole: an object is missing or does not match its name (${why})`,
       {
         hint: "Run `git fsck` in the repository; in a partial clone fetch all files first.",
       },
@@ -75,10 +76,12 @@ async function copyPack(input: string, places: CopyPlaces, how = ["--revs", "--t
   );
 }
 
-async function isComplete(commit: string, { lane, privateGit }: CopyPlaces): Promise<boolean> {
-  if (readRef(lane.privateGit, LAST_BASE) === commit) return true;
-  if (isEmpty(lane.privateGit)) return false;
-  return (await privateGit.run(["rev-list", "--objects", "--quiet", "--no-walk", commit])).code === 0;
+/** In git's words; undefined when all of it is there. */
+async function whyIncomplete(commit: string, { lane, privateGit }: CopyPlaces): Promise<string | undefined> {
+  if (readRef(lane.privateGit, LAST_BASE) === commit) return undefined;
+  if (isEmpty(lane.privateGit)) return "nothing is there";
+  const { code, stderr } = await privateGit.run(["rev-list", "--objects", "--quiet", "--no-walk", commit]);
+  return code === 0 ? undefined : stderr.trim() || `git ended with ${code}`;
 }
 
 /** As it was made: a git need not be asked. */

@@ -130,8 +130,13 @@ describe("a file that git cannot take in", () => {
   });
 
   it("and a git that is killed while it is asked: no answer is not taken for one", async () => {
-    putGit((real) => `case "$*" in *cat-file*) kill -KILL $$;; esac\nexec ${real} "$@"\n`);
-    await expect(inspectRepository(place.repo, place)).rejects.toThrow("git cat-file failed: SIGKILL");
+    putGit((real) => `case "$*" in *rev-parse*) kill -KILL $$;; esac\nexec ${real} "$@"\n`);
+    await expect(inspectRepository(place.repo, place)).rejects.toThrow("git rev-parse failed: SIGKILL");
+  });
+
+  it("and a git that fails before it has said what HEAD is: that is not a repository without a commit", async () => {
+    putGit((real) => `case "$*" in *rev-parse*) ${real} "$@" | head -n 6; exit 128;; esac\nexec ${real} "$@"\n`);
+    await expect(inspectRepository(place.repo, place)).rejects.toThrow("git rev-parse failed: exit 128");
   });
 
   it("for the disk is full is no file's fault: the snapshot fails", async () => {

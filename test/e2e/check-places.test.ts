@@ -17,14 +17,14 @@ it("absolute paths in installs and caches mean the judged files", { timeout: LIM
       "pkg/__init__.py": "try:\n    from .cheat import VALUE\nexcept ImportError:\n    VALUE = 1\n",
       "lib/value.js": "let value = 1;\ntry { value = require('./cheat.js'); } catch {}\nconsole.log(value);\n",
     },
-    script: byIteration({
+    shellAgent: {
       1: [
-        bash("sed -i 's/VALUE = 1/VALUE = 2/' pkg/__init__.py; sed -i 's/value = 1/value = 2/' lib/value.js"),
-        // Ignored files are not judged: whoever saw them would look at the workspace.
-        bash("echo 'VALUE = 3' > pkg/cheat.py; echo 'module.exports = 3;' > lib/cheat.js"),
-        { text: CLAIM },
+        "sed -i 's/VALUE = 1/VALUE = 2/' pkg/__init__.py; sed -i 's/value = 1/value = 2/' lib/value.js;" +
+          // Ignored files are not judged: whoever saw them would look at the workspace.
+          "echo 'VALUE = 3' > pkg/cheat.py; echo 'module.exports = 3;' > lib/cheat.js",
+        CLAIM,
       ],
-    }),
+    },
   });
   const { path } = place.repository;
   execFileSync("python3", ["-m", "venv", "--without-pip", ".venv"], { cwd: path });

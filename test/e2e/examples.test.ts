@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
+import { COMPILED } from "../support/temp.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
 const NODE = resolve(import.meta.dirname, "../../node_modules/.bin/node");
@@ -27,7 +28,7 @@ async function runExample(
 ): Promise<Ended> {
   const child = spawn(NODE, [join(EXAMPLES, name), ...args], {
     cwd: place.repository.path,
-    env: { ...place.env, ...env },
+    env: { ...place.env, NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);

@@ -10,6 +10,7 @@ import { writeFiles } from "../support/temp.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const makes = byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] });
+const MAKES = { 1: ["echo x > made.txt", CLAIM] } as const;
 const RUN = ["run", "make made.txt", "--check", "test -f made.txt"];
 const SECRET = "test-key-of-the-stand-in";
 
@@ -75,7 +76,7 @@ it("shows a program that lies in the home, private to its owner, and nothing bes
 });
 
 it("names the fence in the header, the summary, status, show and the evidence", async () => {
-  const { pawl } = await cliPlace({ script: makes });
+  const { pawl } = await cliPlace({ shellAgent: MAKES });
   const result = await pawl(...RUN);
   const words = "fenced: bwrap: own namespaces, a home of its own, writes only in the workspace, no network";
   expect(result.stderr.split("\n")).toContain(`  ${words}`);
@@ -88,7 +89,7 @@ it("names the fence in the header, the summary, status, show and the evidence", 
 });
 
 it("says so where it runs unfenced because it was told to", async () => {
-  const { pawl } = await cliPlace({ script: makes });
+  const { pawl } = await cliPlace({ shellAgent: MAKES });
   const result = await pawl(...RUN, "--fence", "none");
   const words = "unfenced: the agent and the checks";
   expect(result.stderr.split("\n")).toEqual(
@@ -110,7 +111,7 @@ async function withoutNamespaces(
 }
 
 it("goes on only with the fence it began with, and runs unfenced only where nobody asked for one", async () => {
-  const place = await cliPlace({ script: byIteration({ 1: [{ text: "one" }], 2: [{ text: "two" }] }) });
+  const place = await cliPlace({ shellAgent: { 1: ["true", "one"], 2: ["true", "two"] } });
   const first = await place.pawl(...RUN, "--max-iterations", "1");
   expect(first.code).toBe(3);
   const other = await place.pawl("resume", "--fence", "none", "--max-iterations", "2");

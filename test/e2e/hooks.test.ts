@@ -1,9 +1,9 @@
-/** The user's own commands at points of the loop, under the real Claude Code: what they are given and what they can do. */
+/** The user's own commands at points of the loop: what they are given and what they can do, most of it under the real Claude Code. */
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
+import { byIteration, CLAIM, cliPlace, type CliPlace, type PlaceOptions } from "../support/cli.ts";
 import { liveRun } from "../support/live-run.ts";
 import { tempDir } from "../support/temp.ts";
 
@@ -14,8 +14,9 @@ const MADE = byIteration({
 });
 const RUN = ["run", "make made.txt", "--check", "grep -q whole made.txt", "--json"];
 
-const place = (yaml: string, script = MADE): Promise<CliPlace> =>
-  cliPlace({ script, files: { "readme.md": "hello\n", "pawl.yaml": yaml } });
+const place = (yaml: string, agent: PlaceOptions = { script: MADE }): Promise<CliPlace> =>
+  cliPlace({ ...agent, files: { "readme.md": "hello\n", "pawl.yaml": yaml } });
+const once = { shellAgent: { 1: ["echo whole > made.txt", CLAIM] } } as const;
 
 describe("hooks", () => {
   it("run once at each point, with the fact on standard input; what they print stands in the next prompt once", async () => {
@@ -86,7 +87,7 @@ hooks:
   });
 
   it("that fail at an error end the run there, and its work is kept", async () => {
-    const crash = byIteration({ 1: [bash("echo half > made.txt; kill -9 $PPID; sleep 5"), { text: "no" }] });
+    const crash = { shellAgent: { 1: ["echo half > made.txt; kill -9 $$; sleep 5", "no"] } } as const;
     const { pawl, repository } = await place(
       'hooks: [{ name: oncall, on: error, run: "echo look at me; false", policy: block }]\n',
       crash,
@@ -100,11 +101,14 @@ hooks:
   it("of a driver that was killed run again when they had not ended, and never when they had", async () => {
     const dir = tempDir("hooks");
     const gate = join(dir, "begun");
-    const { start, pawl, state, env } = await place(`
+    const { start, pawl, state, env } = await place(
+      `
 hooks:
   - { name: first, on: run-start, run: "echo x >> ${join(dir, "first")}" }
   - { name: second, on: run-start, run: "echo x >> ${join(dir, "second")}; test -e ${gate} || { touch ${gate}; sleep 60; }" }
-`);
+`,
+      once,
+    );
     const running = start(RUN);
     const live = await liveRun({ state, env });
     await live.nth("hook-end");
@@ -147,7 +151,6 @@ describe("a hook is refused before anything is spent", () => {
 });
 
 it("hooks that take the repository or the branch away after the last hand-over leave no verified run", async () => {
-  const once = byIteration({ 1: [bash("echo whole > made.txt"), { text: CLAIM }] });
   const hook = (run: string): string => `hooks: [{ on: iteration-end, run: '${run}' }]\n`;
   const [gone, moved] = [
     await place(hook('rm -rf "$PWD"'), once),

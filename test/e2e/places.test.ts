@@ -1,4 +1,7 @@
-/** Where a run works and where its work goes, through the built command line with the real Claude Code on the stand-in. */
+/**
+ * Where a run works and where its work goes, through the built command line: with the real Claude Code on the stand-in where
+ * people come from other loops or its process lives on between turns, else with a shell script.
+ */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -16,7 +19,7 @@ describe("a worktree of its own", () => {
     const command = "printf right > made.txt; cat .env >> made.txt; test ! -e build";
     const place = await cliPlace({
       files: { ...files, "pawl.yaml": "branch-prefix: team/bot-\n" },
-      script: byIteration({ 1: [bash(command), { text: CLAIM }] }),
+      shellAgent: { 1: [command, CLAIM] },
     });
     writeFiles(place.repository.path, { ".env": "TOKENLESS=1\n", "build/x": "x", "plain.txt": "not ignored\n" });
     const result = await place.pawl("run", "make it", ...CHECK, "--worktree=side");
@@ -30,7 +33,7 @@ describe("a worktree of its own", () => {
   });
 
   it("of two starts of one goal at once each gets a branch; the loser of one name leaves nothing behind", async () => {
-    const place = await cliPlace({ script: writes() });
+    const place = await cliPlace({ shellAgent: { 1: ["printf right > made.txt", CLAIM] } });
     const names = ["--worktree=one", "--worktree=one", "--worktree", "--worktree"];
     const ends = await Promise.all(names.map((name) => place.pawl("run", name, "--json", ...CHECK, "-f", "goal.md")));
     expect(ends.map(({ code }) => code)).toEqual([2, 2, 2, 2]);
@@ -51,7 +54,7 @@ describe("a worktree of its own", () => {
   });
 
   it("is kept by clean while its run has not ended, though nothing in it is unsaved", async () => {
-    const place = await cliPlace({ script: { steps: [{ hang: true }] } });
+    const place = await cliPlace({ shellAgent: { 1: ["sleep 600", "hm"] } });
     const running = place.start(["run", "make it", ...CHECK, "--worktree=side", "--json"]);
     await waitFor(() => running.stdout().includes('"type":"turn-start"'), { what: "a turn" });
     running.child.kill("SIGTERM");
@@ -63,7 +66,7 @@ describe("a worktree of its own", () => {
   });
 
   it("is kept by clean while its work is not saved; names and flags that cannot be are refused", async () => {
-    const place = await cliPlace({ script: byIteration({ 1: [bash("printf wrong > made.txt"), { text: "hm" }] }) });
+    const place = await cliPlace({ shellAgent: { 1: ["printf wrong > made.txt", "hm"] } });
     const run = place.start(["run", "make it", ...CHECK, "--worktree=side", "--json", "--max-iterations", "1"]);
     const ended = await run.done;
     expect(ended.code).toBe(3);
@@ -142,14 +145,18 @@ describe("told as it is", () => {
     expect(place.repository.git("show", "late:late.txt")).toBe("late");
   });
 
-  const destroy = byIteration({
-    1: [bash("git branch -D mine; printf wrong > made.txt"), { text: "one" }],
-    2: [bash("rm -rf .git .git/*; printf right > made.txt"), { text: CLAIM }],
-  });
+  const destroy = {
+    1: ["git branch -D mine; printf wrong > made.txt", "one"],
+    2: ["rm -rf .git .git/*; printf right > made.txt", CLAIM],
+  } as const;
 
   it("a repository that the agent deleted, and a branch of the user's that it deleted", async () => {
     // Without a fence: inside one the user's repository is out of reach.
-    const place = await cliPlace({ script: destroy, env: { PAWL_FENCE: "none" } });
+    const script = byIteration({
+      1: [bash(destroy[1][0]), { text: destroy[1][1] }],
+      2: [bash(destroy[2][0]), { text: destroy[2][1] }],
+    });
+    const place = await cliPlace({ script, env: { PAWL_FENCE: "none" } });
     const oid = place.repository.git("rev-parse", "HEAD");
     place.repository.git("branch", "mine");
     const result = await place.pawl("run", "make it", ...CHECK, "--json");
@@ -169,7 +176,7 @@ describe("told as it is", () => {
   });
 
   it("nothing, where a fence kept the user's repository out of the reach of an agent that deletes it", async () => {
-    const place = await cliPlace({ script: destroy });
+    const place = await cliPlace({ shellAgent: destroy });
     place.repository.git("branch", "mine");
     const before = place.repository.git("for-each-ref", "refs/heads/mine", "refs/heads/main");
     const result = await place.pawl("run", "make it", ...CHECK, "--json");

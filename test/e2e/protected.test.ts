@@ -1,4 +1,4 @@
-/** Files that judge the work, in runs of the real Claude Code: what it does to them is undone, kept, and said. */
+/** Files that judge the work: what an agent does to them is undone, kept, and said; and the real Claude Code is told. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
@@ -59,7 +59,7 @@ describe.concurrent("files that judge the work", () => {
   it("are named in the summary, with the command that brings the agent's version back", async ({ expect }) => {
     const place = await cliPlace({
       files: FILES,
-      script: byIteration({ 1: [bash(`${WORK}; ${LIES[0]}`), { text: CLAIM }] }),
+      shellAgent: { 1: [`${WORK}; ${LIES[0]}`, CLAIM] },
     });
     const { stderr, stdout, code } = await place.pawl("run", "make sum add", "--check", "npm test");
     expect(code).toBe(0);
@@ -70,7 +70,7 @@ describe.concurrent("files that judge the work", () => {
   it("may be changed where a person says so, and are listed", async ({ expect }) => {
     const place = await cliPlace({
       files: FILES,
-      script: byIteration({ 1: [bash(`${WORK}; git mv test tests 2>&1 || mv test tests`), { text: CLAIM }] }),
+      shellAgent: { 1: [`${WORK}; git mv test tests 2>&1 || mv test tests`, CLAIM] },
     });
     const args = ["--allow-test-changes", "--unprotect", "package.json", "--json"];
     const result = await place.pawl("run", "move the tests", "--check", "node --test tests/*.js", ...args);

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 import { liveRun, type LiveRun } from "../support/live-run.ts";
-import { CACHE_HOME, tempDir } from "../support/temp.ts";
+import { CACHE_HOME, COMPILED, tempDir } from "../support/temp.ts";
 import { makeSpec } from "../support/world.ts";
 
 const DRIVER = join(CACHE_HOME, "test/asking.js");
@@ -48,7 +48,10 @@ async function driven(place: CliPlace, asks: Asks[], timeoutMs = 60_000): Promis
   const file = join(tempDir("asking"), "run.json");
   writeFileSync(file, JSON.stringify({ spec, base: { commit, tree, branch: "main", detached: false }, asks }));
   const again = (): Driver => {
-    const child = spawn(process.execPath, [DRIVER, file], { cwd: repository.path, env: { ...env } });
+    const child = spawn(process.execPath, [DRIVER, file], {
+      cwd: repository.path,
+      env: { ...env, NODE_COMPILE_CACHE: COMPILED },
+    });
     children.push(child);
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));

@@ -4,13 +4,12 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { CLAIM, cliPlace } from "../support/cli.ts";
 
 const CLI = process.env["PAWL_TEST_CLI"] ?? join(import.meta.dirname, "../../dist/views/cli/main.js");
 
 it.each([[[]], [["--json"]]])("drives on when its output cannot be written %j", async (flags) => {
-  const write = { name: "Write", input: { file_path: "out.txt", content: "x\n" } };
-  const place = await cliPlace({ script: byIteration({ 1: [{ tools: [write] }, { text: CLAIM }] }) });
+  const place = await cliPlace({ shellAgent: { 1: ["echo x > out.txt", CLAIM] } });
   // Every write to it fails, as on a terminal that was closed.
   const full = openSync("/dev/full", "w");
   const child = spawn(process.execPath, [CLI, "run", "write it", "--check", "test -f out.txt", ...flags], {
@@ -24,8 +23,7 @@ it.each([[[]], [["--json"]]])("drives on when its output cannot be written %j", 
 });
 
 it("ends without a complaint when whoever reads what it prints has gone", async () => {
-  const write = { name: "Write", input: { file_path: "out.txt", content: "x\n" } };
-  const place = await cliPlace({ script: byIteration({ 1: [{ tools: [write] }, { text: CLAIM }] }) });
+  const place = await cliPlace({ shellAgent: { 1: ["echo x > out.txt", CLAIM] } });
   expect((await place.pawl("run", "write it", "--check", "test -f out.txt")).code).toBe(0);
   const commands = ["diff", "show", "status", "config schema", "config show", "run x --dry-run"];
   const ends = commands.map(async (words) => {

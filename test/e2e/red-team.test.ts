@@ -31,8 +31,9 @@ const attack = (as: "root" | "user"): Session =>
   });
 
 /** Every escape was tried in the fence that is meant, none got anywhere, and without it they do. */
-function expectContained({ level, controls = [], results }: Session, meant: string): void {
+function expectContained({ level, ahead, controls = [], results }: Session, meant: string): void {
   expect(level).toContain(meant);
+  expect(ahead).toBeGreaterThan(ESCAPES.length / 2);
   expect(results.map(({ name }) => name)).toEqual(ESCAPES.map(({ name }) => name));
   expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
   expect(controls.length).toBeGreaterThanOrEqual(15);

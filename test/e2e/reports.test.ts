@@ -1,11 +1,9 @@
 /** What a fenced check's runner reports is in the evidence, and the command neither knows nor prints more for it. */
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { CLAIM, cliPlace } from "../support/cli.ts";
 
 const LIMIT_MS = 240_000;
-const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const TEST = `
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
@@ -18,10 +16,7 @@ test("knows of no report", () => equal(process.env.NODE_OPTIONS, undefined));
 it("names the failing test and its values, then counts all of them", { timeout: LIMIT_MS }, async () => {
   const place = await cliPlace({
     files: { "sum.mjs": "export const sum = (a, b) => a - b;\n", "test/sum.test.mjs": TEST },
-    script: byIteration({
-      1: [bash("echo '// one' >> sum.mjs"), { text: CLAIM }],
-      2: [bash("sed -i 's/a - b/a + b/' sum.mjs"), { text: CLAIM }],
-    }),
+    shellAgent: { 1: ["echo '// one' >> sum.mjs", CLAIM], 2: ["sed -i 's/a - b/a + b/' sum.mjs", CLAIM] },
   });
   const check = ["--check", `test=${process.execPath} --test`];
   const result = await place.pawl("run", "repair sum", "--fence", "bwrap", "--json", ...check, "--max-iterations", "2");

@@ -1,10 +1,8 @@
 /** Dependencies of a run that is judged with `--setup`: what the agent installs itself counts for nothing, its lockfile does. */
 import { expect, it } from "vitest";
-import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { CLAIM, cliPlace } from "../support/cli.ts";
 
 const LIMIT_MS = 240_000;
-const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const SETUP =
   "mkdir -p node_modules/dep && echo \"module.exports = '$(cat versions.lock)'\" > node_modules/dep/index.js";
 
@@ -12,13 +10,13 @@ it("a changed node_modules is not believed, a changed lockfile is installed", { 
   const place = await cliPlace({
     files: { ".gitignore": "node_modules/\n", "versions.lock": "1", "add.js": "" },
     env: { PAWL_SETUP_KEYS: "versions.lock" },
-    script: byIteration({
+    shellAgent: {
       1: [
-        bash("mkdir -p node_modules/dep && echo \"module.exports = '2'\" > node_modules/dep/index.js; echo x > add.js"),
-        { text: CLAIM },
+        "mkdir -p node_modules/dep && echo \"module.exports = '2'\" > node_modules/dep/index.js; echo x > add.js",
+        CLAIM,
       ],
-      2: [bash("printf 2 > versions.lock"), { text: CLAIM }],
-    }),
+      2: ["printf 2 > versions.lock", CLAIM],
+    },
   });
   const check = "node -e \"require('assert').equal(require('dep'), '2')\"";
   const args = ["--setup", SETUP, "--check", `dep=${check}`, "--fence", "bwrap", "--max-iterations", "2", "--json"];

@@ -1,16 +1,14 @@
 /** `pawl verify`: a reviewer repeats what a run said, and finds what was changed behind its back. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { deflateSync } from "node:zlib";
 import { expect, it } from "vitest";
-import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
+import { CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
 const LIMIT_MS = 300_000;
-const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 interface Answer {
   is: string;
@@ -32,14 +30,11 @@ const finding = ({ findings }: Answer, name: string): unknown[] => {
 };
 
 /** Red in the first iteration, done in the second. */
-const TWO = byIteration({
-  1: [bash("echo half > made.txt"), { text: "Half." }],
-  2: [bash("echo whole > made.txt"), { text: CLAIM }],
-});
+const TWO = { 1: ["echo half > made.txt", "Half."], 2: ["echo whole > made.txt", CLAIM] } as const;
 const CHECK = ["--check", "made=cat made.txt; grep -q whole made.txt"];
 
 it("repeats the evidence, says how branches stand, and changes nothing", { timeout: LIMIT_MS }, async () => {
-  const place = await cliPlace({ script: TWO });
+  const place = await cliPlace({ shellAgent: TWO });
   const { git, path } = place.repository;
   expect((await place.pawl("run", "make it", ...CHECK)).code).toBe(0);
   const facts = (await place.pawl("logs", "--facts", "--json")).stdout;
@@ -95,7 +90,7 @@ it("repeats the evidence, says how branches stand, and changes nothing", { timeo
 });
 
 it("finds a branch, an object, a log or a journal that was rewritten", { timeout: LIMIT_MS }, async () => {
-  const place = await cliPlace({ script: TWO });
+  const place = await cliPlace({ shellAgent: TWO });
   const { git, path } = place.repository;
   expect((await place.pawl("run", "make it", ...CHECK)).code).toBe(0);
   const { commit } = await verified(place);
@@ -150,7 +145,7 @@ it("finds a branch, an object, a log or a journal that was rewritten", { timeout
 });
 
 it("says how a check differs now, what flickers, and what cannot be judged", { timeout: LIMIT_MS }, async () => {
-  const place = await cliPlace({ script: TWO, env: { FLAVOUR: "sweet" } });
+  const place = await cliPlace({ shellAgent: TWO, env: { FLAVOUR: "sweet" } });
   const once = join(place.home, "once");
   const tool = join(place.home, "bin");
   execFileSync("mkdir", ["-p", tool]);
@@ -201,9 +196,7 @@ it(
   "needs neither the worktree nor the branch's folder, and leaves a driven run alone",
   { timeout: LIMIT_MS },
   async () => {
-    const place = await cliPlace({
-      script: byIteration({ 1: [bash("echo whole > made.txt"), { text: CLAIM }] }),
-    });
+    const place = await cliPlace({ shellAgent: { 1: ["echo whole > made.txt", CLAIM] } });
     expect((await place.pawl("run", "--worktree", "make it", ...CHECK)).code).toBe(0);
     const [run = ""] = readdirSync(join(place.state, "runs"));
     expect((await place.pawl("worktrees", "clean", "--force")).code).toBe(0);
@@ -211,12 +204,12 @@ it(
     expect([answer.code, answer.is, finding(answer, "branch")[0]]).toEqual([0, "same", "same"]);
 
     const held = await cliPlace({
-      script: byIteration({
-        1: [bash("until test -e gate-on; do sleep 0.05; done; echo whole > made.txt"), { text: CLAIM }],
-      }),
+      shellAgent: {
+        1: ["touch gate-begun; until test -e gate-on; do sleep 0.05; done; echo whole > made.txt", CLAIM],
+      },
     });
     const running = held.start(["run", "make it", ...CHECK]);
-    await waitFor(() => running.stderr().includes("Bash"));
+    await waitFor(() => existsSync(join(held.repository.path, "gate-begun")));
     const refused = await held.pawl("verify");
     expect([refused.code, refused.stderr]).toEqual([
       2,

@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fact, FactOf } from "../../src/events.ts";
+import type { Agent, AgentSession, OpenRequest } from "../../src/ports.ts";
 import { judgedBy, judgedSpec, aCheck, aJudge, type Asked } from "../support/judging.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
@@ -54,6 +55,52 @@ describe("the baseline", () => {
     expect(facts.indexOf("baseline-recorded")).toBeLessThan(facts.indexOf("check-start"));
   });
 
+  it("lets the agent's start go first, and does not wait for ever for one that shows no sign of life", async () => {
+    const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    /** `silence`: what passes before the agent's first event. */
+    const judgedWith = async ({ silence, patient }: { silence: (world: World) => Promise<void>; patient: boolean }) => {
+      const world = makeWorld();
+      const spec = judgedSpec();
+      const seen: string[] = [];
+      const judged = judgedBy(world, spec, ({ lines }) => {
+        if (lines.length === 0) seen.push("base judged");
+        return true;
+      });
+      const adjust = (ports: Parameters<typeof judged>[0]): void => {
+        judged(ports);
+        const { agents, clock } = ports;
+        const never = (_: number, signal: AbortSignal): Promise<void> =>
+          new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+        if (patient) ports.clock = { ...clock, sleep: never };
+        ports.agents = Object.fromEntries(
+          Object.entries(agents).map(([name, agent]) => [name, { ...agent, open: (it) => opened(agent, it) }]),
+        );
+      };
+      const opened = async (agent: Agent, request: OpenRequest): Promise<AgentSession> => {
+        const session = await agent.open(request);
+        return {
+          ...session,
+          async *turn(...about) {
+            await silence(world);
+            seen.push("agent begins");
+            yield* session.turn(...about);
+          },
+        };
+      };
+      const end = await live(world, spec, [act(["good"], true)], { adjust });
+      expect(end.outcome?.is).toBe("verified");
+      return seen.slice(0, 2);
+    };
+    const long = async (): Promise<void> => {
+      for (let i = 0; i < 5; i += 1) await soon();
+    };
+    const untilJudged = async (world: World): Promise<void> => {
+      while (!order(world).includes("baseline-recorded")) await soon();
+    };
+    expect(await judgedWith({ silence: long, patient: true })).toEqual(["agent begins", "base judged"]);
+    expect(await judgedWith({ silence: untilJudged, patient: false })).toEqual(["base judged", "agent begins"]);
+  });
+
   it("goes on while the first turn waits for its provider", async () => {
     const world = makeWorld();
     const spec = judgedSpec();
@@ -73,14 +120,40 @@ describe("the baseline", () => {
     expect(asked.at(-1)?.about.baseline).toBeUndefined();
   });
 
-  it("is not made in a run that had its first decision before there were any", async () => {
+  it.each([
+    ["by an agent that cannot work", act(["a"], false, { faults: ["crash"] }), []],
+    ["by a stop", act(["a"]), [{ touch: 6, directive: { kind: "stop", when: "now" } }]],
+  ] as const)("is made up for by a run that was ended before it, %s", async (_, first, letters) => {
+    const world = makeWorld();
+    const spec = judgedSpec({}, { maxErrors: 1 });
+    const asked: Asked[] = [];
+    // The first time the base takes longer than everything else.
+    const say = async ({ lines }: Asked): Promise<boolean> => {
+      while (lines.length === 0 && !order(world).includes("decision-made"))
+        await new Promise((resolve) => setImmediate(resolve));
+      return true;
+    };
+    const adjust = judgedBy(world, spec, say, asked);
+    world.letters = [...letters];
+    const early = await live(world, spec, [first], { adjust });
+    expect(["failed", "stopped"]).toContain(early.outcome?.is);
+    expect(ofType(world, "baseline-recorded")).toEqual([]);
+    const reopen = { limits: { iterations: 5 } };
+    const end = await live(world, spec, [first, act(["good"], true)], { adjust, reopen });
+    expect(end.outcome?.is).toBe("verified");
+    expect(ofType(world, "baseline-recorded")).toHaveLength(1);
+    expect(order(world).indexOf("baseline-recorded")).toBeLessThan(order(world).indexOf("check-start"));
+    expect(asked.at(-1)?.about.baseline?.is).toBe("pass");
+  });
+
+  it("is made up for by a run that is older than baselines", async () => {
     const world = makeWorld();
     const spec = judgedSpec({}, { limits: { iterations: 1 } });
     await live(world, spec, [act(["a"])]);
     world.facts = world.facts.filter(({ type }) => type !== "baseline-recorded").map((fact, seq) => ({ ...fact, seq }));
     const end = await live(world, spec, [act(["a"]), act(["good"], true)], { reopen: { limits: { iterations: 5 } } });
     expect(end.outcome?.is).toBe("verified");
-    expect(ofType(world, "baseline-recorded")).toEqual([]);
+    expect(ofType(world, "baseline-recorded")).toHaveLength(1);
   });
 
   it("stands for a change that is none: the same tree is not judged again", async () => {

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import type { Step } from "../../src/standin/script.ts";
 import type { Behaviour } from "../contracts/agent-play.ts";
 import { crash as crashOf, exec, patch } from "./codex.ts";
-import { CACHE_HOME } from "./temp.ts";
+import { COMPILED } from "./temp.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -21,7 +21,7 @@ export const CODEX_ACP = packageProgram("@agentclientprotocol/codex-acp");
 /** Of agents that are scripts: they find Node, and are not compiled anew at every start. */
 export const WITH_NODE = {
   PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
-  NODE_COMPILE_CACHE: join(CACHE_HOME, "compiled"),
+  NODE_COMPILE_CACHE: COMPILED,
 };
 
 /** How the tools of one agent are called. */

@@ -11,6 +11,7 @@ import type { Standin, StandinOptions } from "../../src/standin/server.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { startStandin } from "../../src/standin/server.ts";
 import { atFileEnd } from "./file-end.ts";
+import { useShellAgent, type ShellTurn } from "./shell-agent.ts";
 import { CACHE_HOME, tempDir, tempRepository, type TempRepository } from "./temp.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -72,6 +73,8 @@ export interface PlaceOptions {
   env?: Readonly<Record<string, string>>;
   /** A subscription's limits have reset times. */
   login?: "key" | "subscription";
+  /** Instead of Claude Code and a model, where it does not matter who does this, by iteration. */
+  shellAgent?: Readonly<Record<number, ShellTurn>>;
 }
 
 /** Short waits, so that faults cost a test milliseconds. Asking for a pass again is a matter of the laws and the kills. */
@@ -82,6 +85,7 @@ export async function cliPlace({
   script,
   env = {},
   login = "key",
+  shellAgent,
 }: PlaceOptions): Promise<CliPlace> {
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing: run \`npm run build\` first`);
   const repository = tempRepository(files);
@@ -92,6 +96,7 @@ export async function cliPlace({
   const state = join(root, "state");
   const dumpDir = join(root, "sent");
   for (const dir of [home, dumpDir]) mkdirSync(dir);
+  if (shellAgent !== undefined) useShellAgent(home, shellAgent);
   const standin = script === undefined ? undefined : await startStandin({ script, apiKey: KEY, dumpDir });
   if (standin !== undefined) standins.push(standin);
   const environment: Record<string, string> = {

@@ -21,6 +21,7 @@ import type { FaultPoint } from "../../src/platform/faults.ts";
 import type { RunSpec } from "../../src/spec.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 import { taggedProcesses } from "./processes.ts";
+import { COMPILED } from "./temp.ts";
 import { makeSpec } from "./world.ts";
 
 const DRIVER = join(import.meta.dirname, "../../.cache/test/driver.js");
@@ -77,6 +78,7 @@ export class FaultPlace {
       HOME: join(this.root, "home"),
       PAWL_HOME: state ?? join(this.root, "state"),
       GIT_CONFIG_NOSYSTEM: "1",
+      NODE_COMPILE_CACHE: COMPILED,
       TMPDIR: this.root,
     };
     if (root !== undefined) {

@@ -16,6 +16,8 @@ atFileEnd(() => {
 
 /** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
 export const CACHE_HOME = join(import.meta.dirname, "../../.cache");
+/** NODE_COMPILE_CACHE of programs that get an environment of their own and, unlike the CLI, look for no such place. */
+export const COMPILED = join(CACHE_HOME, "compiled");
 
 export function tempDir(name = "test"): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), `pawl-${name}-`)));

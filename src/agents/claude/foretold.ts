@@ -7,7 +7,8 @@ import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Options, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { kept } from "../../platform/kept.ts";
-import { sdkFile } from "./sdk.ts";
+import { isOpening, type Opening } from "./opening.ts";
+import { isSdkLoaded, sdkFile } from "./sdk.ts";
 
 export interface Asked {
   command: string;
@@ -21,37 +22,53 @@ interface Remembered {
   args: string[];
   /** What differs from the environment that pawl gave; null: it was taken out. */
   env: Record<string, string | null>;
+  opening?: Opening;
 }
 
 export interface Foretold {
   /** undefined: these options are new, or what was kept is of no use. */
   readonly asked: Asked | undefined;
+  /** What it will say first; undefined: not known, or of no use because it is loaded already. */
+  readonly opening: Opening | undefined;
+  /** What it is told to add to the system prompt. */
+  readonly append: string;
   /** For the next time. */
-  learn(asked: Asked): void;
+  learn(asked: Asked, opening?: Opening): void;
 }
 
-const NOTHING: Foretold = { asked: undefined, learn: () => undefined };
+const NOTHING: Foretold = { asked: undefined, opening: undefined, append: "", learn: () => undefined };
 
 /** `program`: what is to be started and nothing else, whatever was kept. */
 export function foretold(options: Options, { program }: { program: string | undefined }): Foretold {
   const sdk = sdkMark();
   if (program === undefined || sdk === undefined) return NOTHING;
-  const { env = {}, cwd = "", sessionId, resume, systemPrompt: _, ...rest } = options;
+  const { env = {}, cwd = "", sessionId, resume, systemPrompt, ...rest } = options;
   const session = sessionId ?? resume ?? "";
   // Only one of them: what a fork is made from is never the same twice.
   if ((sessionId === undefined) === (resume === undefined)) return NOTHING;
   const place = kept("claude-start", [sdk, program, sessionId === undefined, rest]);
-  const found = place.read();
+  const read = place.read();
+  const found = isRemembered(read) && read.command === program ? read : undefined;
+  const append = appended(systemPrompt);
   return {
-    asked: isRemembered(found) && found.command === program ? recalled(found, { env, cwd, session }) : undefined,
-    learn: ({ command, args, env: asked }) =>
-      place.keep({
+    asked: found === undefined ? undefined : recalled(found, { env, cwd, session }),
+    opening: append === undefined || isSdkLoaded() || !isOpening(found?.opening) ? undefined : found.opening,
+    append: append ?? "",
+    learn({ command, args, env: asked }, opening) {
+      const remembered: Remembered = {
         command,
         args: args.map((arg) => arg.replaceAll(session, SESSION)),
         env: difference(env, asked),
-      } satisfies Remembered),
+        ...(opening === undefined || append === undefined ? {} : { opening }),
+      };
+      if (!isDeepStrictEqual(remembered, found)) place.keep(remembered);
+    },
   };
 }
+
+/** undefined: it is told something else than what to add. */
+const appended = (prompt: Options["systemPrompt"]): string | undefined =>
+  typeof prompt === "object" && "append" in prompt ? prompt.append : undefined;
 
 /** Stands for the one thing in the arguments that is new each time. */
 const SESSION = "\0session\0";

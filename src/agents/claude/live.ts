@@ -5,6 +5,7 @@
 import type { Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { Channel } from "../channel.ts";
 import { wakes, type Wakes } from "../wakes.ts";
+import type { Late } from "./late.ts";
 import type { ClaudeProcess } from "./process.ts";
 import type { Totals } from "./reader.ts";
 
@@ -32,18 +33,31 @@ export interface Live extends Pick<Wakes<Message>, "next" | "nudge"> {
   interrupt(): Promise<void>;
   /** Limits of the fence that were met since the last look. */
   limits(): string[];
+  usageLimitPrefixes(): readonly string[];
   /** Ends process and children. Repeatable. */
   end(): Promise<void>;
 }
 
-interface Parts {
+/** What the SDK makes of a process. */
+export interface Spoken {
   query: Query;
+  /** How its messages begin that say that a limit of the subscription is reached. */
+  usageLimitPrefixes: readonly string[];
+}
+
+interface Parts {
+  sdk: Late<Spoken>;
   input: Channel<SDKUserMessage>;
   process: ClaudeProcess;
   baselines: readonly Totals[];
 }
 
-export function live({ query, input, process, baselines }: Parts): Live {
+export function live({ sdk, input, process, baselines }: Parts): Live {
+  let spoken: Spoken | undefined;
+  sdk.ready.then(
+    (made) => (spoken = made),
+    () => undefined,
+  );
   let arrived = 0;
   let pulling = false;
   let exited = false;
@@ -63,26 +77,32 @@ export function live({ query, input, process, baselines }: Parts): Live {
   function pull(): void {
     if (pulling || arrived > 0 || inbox.ended() !== undefined) return;
     pulling = true;
-    query.next().then(
-      (result) => {
-        pulling = false;
-        if (result.done === true) return over("Claude Code ended");
-        return inbox.put({ is: "message", message: result.value });
-      },
-      (error: unknown) => {
-        pulling = false;
-        over(error instanceof Error ? error.message : String(error));
-      },
-    );
+    sdk.ready
+      .then(({ query }) => query.next())
+      .then(
+        (result) => {
+          pulling = false;
+          if (result.done === true) return over("Claude Code ended");
+          return inbox.put({ is: "message", message: result.value });
+        },
+        (error: unknown) => {
+          pulling = false;
+          over(error instanceof Error ? error.message : String(error));
+        },
+      );
   }
 
   return {
     baselines,
     isDead: () => exited || inbox.ended() !== undefined,
-    say: (message) => input.push(message),
-    setModel: (model) => query.setModel(model),
+    say(message) {
+      process.say(message);
+      input.push(message);
+    },
+    setModel: async (model) => (await sdk.now()).query.setModel(model),
     async interrupt() {
       try {
+        const { query } = await sdk.now();
         await (query as unknown as Interruptible).interrupt({ cancelQueued: true });
       } catch {
         // It is dead or dying; the stream tells.
@@ -94,11 +114,13 @@ export function live({ query, input, process, baselines }: Parts): Live {
     },
     nudge: () => inbox.nudge(),
     limits: () => process.limits(),
+    usageLimitPrefixes: () => spoken?.usageLimitPrefixes ?? [],
     async end() {
+      sdk.never();
       input.end();
       await process.end();
       try {
-        query.close();
+        spoken?.query.close();
       } catch {
         // Closed already.
       }

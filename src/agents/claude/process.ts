@@ -1,15 +1,26 @@
 /** One Claude Code process: started by pawl in its own group, and ended with everything it started. */
 import { randomUUID } from "node:crypto";
-import type { SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
+import type { Transform } from "node:stream";
+import type { SDKUserMessage, SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { PROCESS_TAG } from "../../platform/environment.ts";
 import { endTree } from "../../platform/process-tree.ts";
 import { start, type Confine } from "../../platform/process.ts";
 import { isSame, type Asked, type Foretold } from "./foretold.ts";
+import { heardInput } from "./heard-input.ts";
+import { heldOutput, type HeldOutput } from "./held-output.ts";
+import { helloLine, messageLine, openingOf, type Said } from "./opening.ts";
 import { shortResults } from "./short-results.ts";
 
 /** It needs about 150 ms to end its own children; they live in sessions of their own. */
 const TERM_GRACE_MS = 700;
 const MAX_STDERR_CHARS = 4_096;
+/** How long the SDK may be waited with after the first message, whatever the program says: several times its own start. */
+const MAX_ALONE_MS = 3_000;
+/**
+ * What a request to the model may take to leave, through this process, which loads nothing meanwhile: on a machine with far
+ * too much to do it was half of this. An answer that comes sooner brings the SDK at once.
+ */
+const REQUEST_MS = 1_000;
 
 interface Started {
   /** For the SDK. */
@@ -25,9 +36,13 @@ interface Started {
 }
 
 export interface ClaudeProcess extends Omit<Started, "child"> {
-  /** Starts what was foretold; false when nothing was. */
-  ahead(): boolean;
-  /** For the SDK: what was started ahead, if that is what it asks for. */
+  /** Starts what was foretold, and says to it what the SDK will say first, as far as that is known. */
+  ahead(): "nothing" | "started" | "spoken-to";
+  /** Resolves when the SDK has to be there. */
+  readonly needsSdk: Promise<void>;
+  /** The first message, which the SDK is going to say: said at once where that is possible. */
+  say(message: SDKUserMessage): void;
+  /** For the SDK: what was started ahead, if that is what it asks for. Throws when it is too late for another. */
   spawn(options: SpawnOptions): SpawnedProcess;
 }
 
@@ -36,37 +51,102 @@ interface Setup {
   foretold: Foretold;
 }
 
+/** Started, and what was said to it, before the SDK could ask for it. */
+interface Guessed extends Started {
+  said: { id: string; hello: string; message: string | undefined } | undefined;
+  held: HeldOutput | undefined;
+}
+
 /** `exited` is pending before it is started. */
 export function claudeProcess({ confine, foretold }: Setup): ClaudeProcess {
+  const { asked: expected, opening, append } = foretold;
   const exited = Promise.withResolvers<string>();
-  let guessed: Started | undefined;
+  const needsSdk = Promise.withResolvers<void>();
+  let guessed: Guessed | undefined;
   let current: Started | undefined;
+  let first: SDKUserMessage | undefined;
   /** Of one that was started in vain. */
   let ending: Promise<void> | undefined;
+
+  const needSdkIn = (ms: number): void => void setTimeout(() => needsSdk.resolve(), ms).unref();
+
+  function begin(asked: Asked): Guessed {
+    const onRequest = (): void => needSdkIn(REQUEST_MS);
+    const held = opening === undefined ? undefined : heldOutput({ onRequest, onMore: () => needsSdk.resolve() });
+    const one = started(asked, { confine, output: held?.stream });
+    void one.exited.then(() => needsSdk.resolve());
+    if (opening === undefined) return { ...one, held, said: undefined };
+    // That it has ended is told by its exit.
+    one.child.stdin.on("error", () => undefined);
+    const id = randomUUID();
+    const hello = helloLine(opening, { id, append });
+    one.child.stdin.write(hello);
+    return { ...one, held, said: { id, hello, message: undefined } };
+  }
+
+  function learn(asked: Asked, said: Said): void {
+    const learned = first === undefined ? undefined : openingOf(said, { append, message: first });
+    if (learned !== undefined) foretold.learn(asked, learned);
+  }
+
+  /** What the SDK gets of it. */
+  function heard(one: Started, asked: Asked, ahead?: Guessed): SpawnedProcess {
+    const other = (): void => {
+      foretold.learn(asked);
+      ending = one.end();
+    };
+    const stdin = heardInput(one.child.stdin, {
+      ahead: ahead?.said,
+      onHello: (id) => ahead?.held?.release({ from: ahead.said?.id ?? "", to: id }),
+      onOther: other,
+      onFirst: (said) => learn(asked, said),
+    });
+    return withStream(one.child, "stdin", stdin);
+  }
+
   return {
     ahead() {
-      if (foretold.asked !== undefined) guessed = started(foretold.asked, { confine });
-      return guessed !== undefined;
+      if (expected !== undefined) guessed = begin(expected);
+      if (guessed?.said !== undefined) return "spoken-to";
+      needsSdk.resolve();
+      return guessed === undefined ? "nothing" : "started";
+    },
+    needsSdk: needsSdk.promise,
+    say(message) {
+      if (first !== undefined) return;
+      first = message;
+      needSdkIn(MAX_ALONE_MS);
+      if (opening === undefined || guessed?.said === undefined || current !== undefined) return;
+      guessed.said.message = messageLine(opening, message);
+      guessed.child.stdin.write(guessed.said.message);
     },
     spawn({ command, args, cwd, env }) {
       const asked = { command, args, cwd, env };
-      const fits = foretold.asked !== undefined && isSame(foretold.asked, asked);
+      const fits = expected !== undefined && isSame(expected, asked);
       if (!fits) foretold.learn(asked);
       if (!fits) ending = guessed?.end();
-      current = (fits ? guessed : undefined) ?? started(asked, { confine });
+      // A request may have been made, and what was said is in the conversation.
+      if (!fits && guessed?.said?.message !== undefined)
+        throw new Error("the SDK asks for another start than last time");
+      const ahead = fits ? guessed : undefined;
+      current = ahead ?? started(asked, { confine });
       void current.exited.then(exited.resolve);
-      return current.child;
+      return heard(current, asked, ahead);
     },
     exited: exited.promise,
-    lastWords: () => current?.lastWords() ?? "",
-    limits: () => current?.limits() ?? [],
+    lastWords: () => (current ?? guessed)?.lastWords() ?? "",
+    limits: () => (current ?? guessed)?.limits() ?? [],
     async end() {
       await Promise.all([ending, guessed?.end(), current?.end()]);
     },
   };
 }
 
-function started({ command, args, cwd, env }: Asked, { confine }: { confine: Confine | undefined }): Started {
+/** `output`: what its output passes first. */
+function started(
+  { command, args, cwd, env }: Asked,
+  { confine, output }: { confine: Confine | undefined; output?: Transform | undefined },
+): Started {
   const tag = randomUUID();
   const exited = Promise.withResolvers<string>();
   let ending: Promise<void> | undefined;
@@ -111,8 +191,9 @@ function started({ command, args, cwd, env }: Asked, { confine }: { confine: Con
   });
   child.on("error", (error) => exited.resolve(error.message));
   if (child.stdin === null || child.stdout === null) throw new Error("started without pipes");
+  const stdout = output === undefined ? child.stdout : child.stdout.pipe(output);
   return {
-    child: withOutput(child as SpawnedProcess, child.stdout.pipe(shortResults())),
+    child: withStream(child as SpawnedProcess, "stdout", stdout.pipe(shortResults())),
     exited: exited.promise,
     lastWords: () => [tooMuch, words.trim()].filter((text) => text !== "").join("; "),
     limits: () => [...met.splice(0), ...(held?.breaches() ?? [])],
@@ -120,11 +201,11 @@ function started({ command, args, cwd, env }: Asked, { confine }: { confine: Con
   };
 }
 
-/** The same process, with another stream in the place of its output. */
-function withOutput(child: SpawnedProcess, stdout: SpawnedProcess["stdout"]): SpawnedProcess {
+/** The same process, with another stream in the place of its own. */
+function withStream(child: SpawnedProcess, which: "stdin" | "stdout", stream: unknown): SpawnedProcess {
   return new Proxy(child, {
     get(target, name) {
-      if (name === "stdout") return stdout;
+      if (name === which) return stream;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

@@ -11,9 +11,16 @@ const INSTALL = `npm install ${PACKAGE}`;
 
 type Sdk = typeof SdkModule;
 
+let isLoaded = false;
+
+/** Whether loading it takes no time any more. */
+export const isSdkLoaded = (): boolean => isLoaded;
+
 export async function loadSdk(): Promise<Sdk> {
   try {
-    return await import("@anthropic-ai/claude-agent-sdk");
+    const sdk = await import("@anthropic-ai/claude-agent-sdk");
+    isLoaded = true;
+    return sdk;
   } catch (cause) {
     throw notInstalled(cause);
   }

@@ -3,7 +3,7 @@
  * or had to be killed, the next turn starts another on the same conversation.
  */
 import { join } from "node:path";
-import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { SDKUserMessage, SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import { priceOf } from "../../platform/prices.ts";
@@ -15,6 +15,7 @@ import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
 import { foretold } from "./foretold.ts";
+import { late } from "./late.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "../api-meter.ts";
@@ -57,7 +58,7 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
   /** A start ahead of the first turn. */
   let warming: Promise<Launched> | undefined;
 
-  /** `onStarted`: the program runs; what the SDK needs may still be loading. */
+  /** `onStarted`: the program runs; the SDK may still have to be loaded, also when this is over. */
   async function launch(onStarted?: () => void): Promise<Launched> {
     const options =
       request.answer === undefined
@@ -75,16 +76,30 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
       confine: request.confine,
       foretold: foretold(asked, { program: claudeProgram(options) }),
     });
-    if (child.ahead()) onStarted?.();
+    const ahead = child.ahead();
+    if (ahead !== "nothing") onStarted?.();
+    const input = channel<SDKUserMessage>();
+    const spawnClaudeCodeProcess = (wanted: SpawnOptions): SpawnedProcess => child.spawn(wanted);
+    const sdk = late(
+      async () => {
+        const { query, USAGE_LIMIT_ERROR_PREFIXES: usageLimitPrefixes } = await loadSdk();
+        try {
+          return { query: query({ prompt: input, options: { ...asked, spawnClaudeCodeProcess } }), usageLimitPrefixes };
+        } catch (error) {
+          // What it heard ahead it may have asked the model, and nobody has seen that.
+          if (ahead === "spoken-to") probes += 1;
+          throw error;
+        }
+      },
+      { due: child.needsSdk },
+    );
+    const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
+    const launched = { live: live({ sdk, input, process: child, baselines }), notice };
+    // What it has heard already it can work on alone.
+    if (ahead === "spoken-to") return launched;
     try {
-      const sdk = await loadSdk();
-      const input = channel<SDKUserMessage>();
-      const query = sdk.query({
-        prompt: input,
-        options: { ...asked, spawnClaudeCodeProcess: (wanted) => child.spawn(wanted) },
-      });
-      const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
-      return { live: live({ query, input, process: child, baselines }), notice };
+      await sdk.now();
+      return launched;
     } catch (error) {
       await child.end();
       throw error;
@@ -125,9 +140,8 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
         current = started.live;
         if (started.notice !== undefined) yield { type: "notice", text: started.notice };
       }
-      const { USAGE_LIMIT_ERROR_PREFIXES: usageLimitPrefixes } = await loadSdk();
       current.say(userMessage(uuid, prompt));
-      const events = watch({ uuid, live: current, waiting, reader, meter: spent, limits, signal, usageLimitPrefixes });
+      const events = watch({ uuid, live: current, waiting, reader, meter: spent, limits, signal });
       const held = current;
       fit = yield* withNotices(events, {
         notices: () => [...way.takeNotices(), ...held.limits().map((met) => `the fence: ${met}`)],

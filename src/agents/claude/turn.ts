@@ -27,7 +27,6 @@ interface Watched {
   meter: Meter;
   limits: TurnLimits;
   signal: AbortSignal;
-  usageLimitPrefixes: readonly string[];
 }
 
 /** What is waited for next, and since when. Times are monotonic ms. */
@@ -73,8 +72,7 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
   const end = (): TurnEnd => {
     reader.refuse();
     if (view.unanswered) meter.bareRequest();
-    const prefixes = watched.usageLimitPrefixes;
-    const found = outcomeOf({ ...view, died, usageLimitPrefixes: prefixes });
+    const found = outcomeOf({ ...view, died, usageLimitPrefixes: live.usageLimitPrefixes() });
     // It may have been done before the interrupt reached it.
     const outcome = stopping === undefined || found.is === "done" ? found : stopping;
     const usage = settle(meter, { totals: view.totals, baselines: live.baselines });

@@ -45,13 +45,16 @@ export interface Inside {
   /** Names of its environment, for kinds that do not pass it on by themselves. */
   variables?: readonly string[];
   relay?: Relay | undefined;
+  /** What the command after this one will be given, as far as it can be known; its sandbox is made ahead of time. */
+  next?: () => Inside;
 }
 
 interface About {
   system: SystemPlaces;
   /** Who the process is inside. Outside it is the user, or a uid of its own when pawl is root. */
   identity: Identity;
-  moved: (path: string) => string;
+  /** Where a place is to be found. */
+  moved: (place: Place) => string;
   /** undefined: the limits are set already. */
   prlimit: string | undefined;
   /** Number of the descriptor with the filter. */
@@ -60,10 +63,10 @@ interface About {
 
 export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
   const { system, identity, moved, prlimit, seccompFd } = about;
-  const bind = ({ path, access, at }: Place): string[] => [
-    access === "write" ? "--bind" : "--ro-bind",
-    moved(path),
-    at ?? path,
+  const bind = (place: Place): string[] => [
+    place.access === "write" ? "--bind" : "--ro-bind",
+    moved(place),
+    place.at ?? place.path,
   ];
   return [
     ...NAMESPACES,

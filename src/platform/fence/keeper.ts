@@ -11,12 +11,16 @@ import { closeSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fault } from "../faults.ts";
-import { mountLayer, openAnswers, SERVE, type Layer, type LayerRequest, type Line } from "./layers.ts";
+import { processInfo } from "../process-table.ts";
+import { dropLayer, makeRoom, mountLayer, openAnswers, SERVE } from "./layers.ts";
+import type { Layer, LayerRequest, Line } from "./layers.ts";
 import { isWithin, type Place } from "./places.ts";
 
 export const PERL = "/usr/bin/perl";
 /** Covered inside the keeper's namespace by the moved places; nothing of the host's own is needed from it. */
 const MOVED_TO = "/run";
+/** Where layers are mounted, as root. */
+const LAYERS_AT = `${MOVED_TO}/layers`;
 /** What root itself is on the disk in places that belong to another: who mounts a layer must be someone there. */
 const ROOT_ON_DISK = 1_899_999_999;
 /** Above every range that distributions, systemd and container engines give out. */
@@ -32,23 +36,30 @@ export function uidOf(run: string): number {
 export interface Keeper {
   /** Before the command that shall run in the namespace. */
   readonly prefix: readonly string[];
-  /** Whom the places belong to; undefined for an ordinary user's. */
-  readonly uid: number | undefined;
-  /** The same for who enters by himself: files of the namespaces, in this order. */
-  readonly namespaces: readonly string[];
   /** Where a place is inside the namespace. */
   moved(path: string): string;
   /** Throws when it cannot be. */
   layer(request: LayerRequest): Layer;
+  /**
+   * An empty folder in the namespace; a layer that is mounted there later is also seen by who was shown it before.
+   * Throws when it cannot be.
+   */
+  room(): string;
+  /** Of a room that was never used. */
+  leave(at: string): void;
   close(): void;
 }
 
 const BEGIN = `
 use strict; use warnings;
-my ($uid, $gid, $base) = @ARGV;
+my ($uid, $gid, $base, $layers) = @ARGV;
 my ($none, $root, $tmpfs, $empty, $mode) = ("none", "/", "tmpfs", "", "mode=755");
 open my $answers, ">&=", 3 or die $!;
 sub must { my ($result, $what) = @_; die "$what: $!\\n" if $result < 0; return $result }
+sub share_layers {
+  must(syscall(SYS_MOUNT, $tmpfs, $layers, $tmpfs, 6, $mode), "tmpfs");
+  must(syscall(SYS_MOUNT, $none, $layers, 0, 0x100000, 0), "shared");
+}
 `;
 /** Mounts that nothing inside is shown of are left out: each is copied and listed many times for every command. */
 const AS_ROOT = `
@@ -82,6 +93,7 @@ for (@trees) {
   if ($is_folder) { mkdir $at, 0755 } else { open my $f, ">", $at }
   must(syscall(429, $tree, $empty, -100, $at, 4), "move_mount");
 }
+mkdir $layers, 0755; share_layers();
 `;
 /** Alone in it, with its own rights: a name that is no other's. */
 const AS_USER = `
@@ -89,6 +101,7 @@ must(syscall(SYS_UNSHARE, 0x10020000), "unshare");
 sub put { my ($file, $text) = @_; open my $to, ">", "/proc/self/$file" or die "$file: $!"; print $to $text; close $to or die "$file: $!" }
 put("setgroups", "deny"); put("uid_map", "$uid $uid 1"); put("gid_map", "$gid $gid 1");
 must(syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0), "private");
+share_layers();
 $/ = "\\0"; while (my $line = <STDIN>) { last if $line eq "\\0" }
 `;
 const READY = `$| = 1; print "ready\\n";`;
@@ -106,13 +119,16 @@ interface Wanted {
   /** As root: whom the places belong to. undefined: for an ordinary user. */
   uid: number | undefined;
   nsenter: string;
+  /** For an ordinary user: an empty folder, which in the namespace holds the layers. */
+  mounts: string | undefined;
 }
 
 /**
  * undefined where it cannot be: no Perl, no such system calls, a file system without mapped mounts. Rejects when the
  * machine cannot start it now: a weaker fence must not take its place.
  */
-export async function openKeeper(given: readonly Place[], { uid, nsenter }: Wanted): Promise<Keeper | undefined> {
+export async function openKeeper(given: readonly Place[], wanted: Wanted): Promise<Keeper | undefined> {
+  const { uid, nsenter, mounts } = wanted;
   const places = given.filter((place, n) => !given.slice(0, n).some((other) => isWithin(place.path, other.path)));
   const calls = CALLS[process.arch];
   if (calls === undefined || !existsSync(PERL)) return undefined;
@@ -121,10 +137,13 @@ export async function openKeeper(given: readonly Place[], { uid, nsenter }: Want
   const who = uid === undefined ? [process.getuid?.(), process.getgid?.()] : [uid, uid];
   const answers = openAnswers();
   fault("spawn");
-  const child = spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO], {
+  const layersAt = uid === undefined ? (mounts ?? "") : LAYERS_AT;
+  const child = spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO, layersAt], {
     stdio: ["pipe", "pipe", "ignore", answers.fd],
     env: { PATH: "/usr/bin:/bin" },
     cwd: "/",
+    // In a group of its own: Ctrl-C in a terminal is for pawl alone. It ends when nobody can ask it any more.
+    detached: true,
   });
   child.on("error", () => undefined);
   const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
@@ -148,17 +167,18 @@ export async function openKeeper(given: readonly Place[], { uid, nsenter }: Want
   }
   child.unref();
   for (const stream of [stdin, stdout]) (stream as unknown as { unref(): void }).unref();
-  const { prefix, namespaces, moved, ...own } =
+  const { prefix, moved, options } =
     uid === undefined ? ofUser({ pid, nsenter }) : ofRoot({ pid, nsenter, uid, places });
-  const line: Line = { ...own, ask: (question) => void stdin.write(question), answers, moved };
-  let layers = 0;
+  const line: Line = { ask: (question) => void stdin.write(question), isOver: () => isOver(pid), answers, moved };
+  let rooms = 0;
   let isOpen = true;
+  const newRoom = (): string => join(layersAt, String((rooms += 1)));
   return {
     prefix,
-    uid,
-    namespaces,
     moved,
-    layer: (request) => mountLayer(request, { ...line, options: own.options, n: (layers += 1) }),
+    layer: ({ at = newRoom(), ...request }) => mountLayer({ ...request, at, options }, line),
+    room: () => makeRoom(newRoom(), line),
+    leave: (at) => dropLayer(at, line),
     close() {
       child.kill("SIGKILL");
       // A number is given out again: it must not be closed twice.
@@ -168,20 +188,19 @@ export async function openKeeper(given: readonly Place[], { uid, nsenter }: Want
   };
 }
 
-interface Kept extends Pick<Keeper, "prefix" | "namespaces" | "moved">, Pick<Line, "placeOf"> {
+interface Kept extends Pick<Keeper, "prefix" | "moved"> {
+  /** Of the kernel's overlay. */
   options: string;
 }
 
 function ofRoot(about: { pid: number; nsenter: string; uid: number; places: readonly Place[] }): Kept {
   const { pid, nsenter, uid, places } = about;
   return {
-    namespaces: [`/proc/${pid}/ns/mnt`],
     prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, "--setuid", String(uid), "--setgid", String(uid), "--wdns=/"],
     moved(path) {
       const n = places.findIndex((place) => isWithin(path, place.path));
       return n < 0 ? path : `${MOVED_TO}/${n}${path.slice(places[n]?.path.length)}`;
     },
-    placeOf: ({ n }) => `${MOVED_TO}/layer-${n}`,
     options: LAYER_OPTIONS.root,
   };
 }
@@ -189,13 +208,14 @@ function ofRoot(about: { pid: number; nsenter: string; uid: number; places: read
 function ofUser({ pid, nsenter }: { pid: number; nsenter: string }): Kept {
   const [user, mount] = [`/proc/${pid}/ns/user`, `/proc/${pid}/ns/mnt`];
   return {
-    namespaces: [user, mount],
     prefix: [nsenter, `--user=${user}`, `--mount=${mount}`, "--preserve-credentials", "--wdns=/"],
     moved: (path) => path,
-    placeOf: ({ folder }) => join(folder, "whole"),
     options: LAYER_OPTIONS.user,
   };
 }
+
+/** Its end cannot be heard of while it is waited for on the spot. */
+const isOver = (pid: number): boolean => processInfo(pid)?.zombie !== false;
 
 const OTHERS_MAY_ENTER = 0o5;
 

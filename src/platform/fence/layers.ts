@@ -22,22 +22,26 @@ export interface LayerRequest {
   lower: readonly string[];
   /** Empty, on a disk; thrown away by whoever asks. */
   folder: string;
+  /** A room of the keeper's; without one it is given one. */
+  at?: string | undefined;
 }
 
 /** What answers come to, and how questions get there. */
 export interface Line {
   ask(question: string): void;
+  /** Whoever answers has ended. */
+  isOver(): boolean;
   answers: Answers;
   /** Where a path is in the keeper's namespace. */
   moved(path: string): string;
-  /** Where the n-th layer is mounted. */
-  placeOf(request: { n: number; folder: string }): string;
 }
 
 export interface Answers {
   fd: number;
   /** Bytes. */
   read: number;
+  /** Questions so far: each has a number, and its answer too, so that one which comes too late is not another's. */
+  asked: number;
 }
 
 const ANSWER_LIMIT_MS = 5_000;
@@ -54,7 +58,8 @@ export const SERVE = `
 sub word { my $word = <STDIN>; exit 0 unless defined $word; chomp $word; return $word }
 sub opened { sysopen(my $folder, $_[0], 0x200000) or die "$_[0]: $!\\n"; return $folder }
 sub layer {
-  my ($at, $options, $count) = (word(), word(), word());
+  my $at = shift;
+  my ($options, $count) = (word(), word());
   my @folders = map { word() } 1 .. $count + 2;
   my @open = eval { map { opened($_) } @folders };
   return $@ if $@;
@@ -68,9 +73,9 @@ sub layer {
 }
 $SIG{CHLD} = "IGNORE";
 while (1) {
-  my $what = word();
-  if ($what eq "layer") { syswrite $answers, layer(); next }
-  my $at = word();
+  my ($what, $n, $at) = (word(), word(), word());
+  if ($what eq "layer") { syswrite $answers, "$n " . layer($at); next }
+  if ($what eq "room") { syswrite $answers, "$n " . (mkdir($at, 0755) ? "ok\\n" : "$at: $!\\n"); next }
   my $child = fork;
   next if $child;
   syscall(SYS_UMOUNT, $at, 2); rmdir $at;
@@ -78,59 +83,77 @@ while (1) {
 }
 `;
 
+interface Mounting extends Required<LayerRequest> {
+  at: string;
+  /** Of the kernel's overlay. */
+  options: string;
+}
+
 /** Throws, with the system's words, when it cannot be. */
-export function mountLayer({ lower, folder }: LayerRequest, { options, n, ...line }: Line & Mounting): Layer {
+export function mountLayer({ lower, folder, at, options }: Mounting, line: Line): Layer {
   const [upper, work] = [join(folder, "upper"), join(folder, "work")];
   for (const made of [upper, work]) mkdirSync(made, { mode: 0o755 });
-  const at = line.placeOf({ n, folder });
-  const words = [
-    "layer",
-    at,
-    options,
-    String(lower.length),
-    ...[...lower, upper, work].map((path) => line.moved(path)),
-  ];
-  line.ask(said(words));
-  const answer = answerFrom(line.answers);
-  if (answer !== "ok") throw new Error(`no layer can be put over the files to check: ${answer}`);
+  const folders = [...lower, upper, work].map((path) => line.moved(path));
+  const answer = answerTo(line, ["layer", at, options, String(lower.length), ...folders]);
+  if (answer !== "ok") {
+    // It may be mounted yet.
+    dropLayer(at, line);
+    throw new Error(`no layer can be put over the files to check: ${answer}`);
+  }
   let isThere = true;
   return {
     at,
     written: upper,
     release() {
-      if (isThere) line.ask(said(["drop", at]));
+      if (isThere) dropLayer(at, line);
       isThere = false;
     },
   };
 }
 
-interface Mounting {
-  /** Of the kernel's overlay. */
-  options: string;
-  n: number;
+/** Throws, with the system's words, when it cannot be. */
+export function makeRoom(at: string, line: Line): string {
+  const answer = answerTo(line, ["room", at]);
+  if (answer === "ok") return at;
+  dropLayer(at, line);
+  throw new Error(`no room for a layer: ${answer}`);
 }
 
-const said = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+export const dropLayer = (at: string, line: Line): void => void asked(line, ["drop", at]);
+
+/** Returns its number. */
+function asked(line: Line, [what = "", ...words]: readonly string[]): number {
+  const number = (line.answers.asked += 1);
+  line.ask([what, number, ...words].map((word) => `${word}\0`).join(""));
+  return number;
+}
 
 /** Waited for on the spot, because processes are started so; it takes about a millisecond. */
-function answerFrom(answers: Answers): string {
-  const bytes = Buffer.alloc(MAX_ANSWER_BYTES);
-  for (const until = performance.now() + ANSWER_LIMIT_MS; performance.now() < until;) {
-    const text = bytes.toString("utf8", 0, readSync(answers.fd, bytes, 0, MAX_ANSWER_BYTES, answers.read));
-    if (text.endsWith("\n")) {
-      answers.read += Buffer.byteLength(text);
-      return text.trim();
-    }
+function answerTo(line: Line, words: readonly string[]): string {
+  const number = String(asked(line, words));
+  const until = performance.now() + ANSWER_LIMIT_MS;
+  for (let isLast = false; ; isLast = performance.now() > until || line.isOver()) {
+    for (const text of linesOf(line.answers))
+      if (text.startsWith(`${number} `)) return text.slice(number.length + 1).trim();
+    if (isLast) return line.isOver() ? "what mounts it has ended" : "no answer";
     Atomics.wait(AGAIN, 0, 0, POLL_MS);
   }
-  return "no answer";
+}
+
+/** What has been answered since the last look, whole lines only. */
+function linesOf(answers: Answers): string[] {
+  const bytes = Buffer.alloc(MAX_ANSWER_BYTES);
+  const text = bytes.toString("utf8", 0, readSync(answers.fd, bytes, 0, MAX_ANSWER_BYTES, answers.read));
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  answers.read += Buffer.byteLength(whole);
+  return whole.split("\n").filter((line) => line !== "");
 }
 
 /** A file without a name, which a keeper writes to: nothing of it is left, however this process ends. */
 export function openAnswers(): Answers {
   const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
   try {
-    return { fd: openSync(join(folder, "answers"), "wx+", 0o600), read: 0 };
+    return { fd: openSync(join(folder, "answers"), "wx+", 0o600), read: 0, asked: 0 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
 /** A fence of a kind. */
-import { bwrapFence, type Fence, type FenceKind } from "../fence.ts";
+import { bwrapFence, type Fence, type FenceKind, type LayerFolders } from "../fence.ts";
 import { dockerFence } from "./docker.ts";
 import type { Place } from "./places.ts";
 import { seatbeltFence } from "./seatbelt.ts";
@@ -8,8 +8,7 @@ interface Opening {
   run: string;
   /** Everything any process of the run will be given. */
   places: readonly Place[];
-  /** An empty folder below one of them, where layers are tried; without it there are none. */
-  layers?: string;
+  layers?: LayerFolders;
 }
 
 /** undefined when that kind does not work here. */

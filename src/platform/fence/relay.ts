@@ -16,6 +16,8 @@ export interface Relay {
 /** Seconds that one side of a connection may go on after the other has ended. */
 const HALF_CLOSED_S = 60;
 const WAITING_CONNECTIONS = 128;
+/** Up to here a command is given descriptors, which are not the relay's to hold open. */
+const LAST_GIVEN_FD = 9;
 /**
  * Words: socat, number of legs, a port and a target for each, then the command, which replaces it. A port that cannot be
  * had answers nobody.
@@ -30,6 +32,7 @@ for (1 .. $legs) {
   my $relay = fork;
   next if !defined $relay || $relay;
   open STDOUT, ">", "/dev/null"; open STDERR, ">", "/dev/null";
+  for my $given (3 .. ${LAST_GIVEN_FD}) { next if $given == fileno $at; open my $file, "+<&=", $given or next; close $file }
   $SIG{CHLD} = "IGNORE";
   while (1) {
     accept(my $client, $at) or next;

@@ -1,6 +1,7 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
 import { openDriverState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
 import type { RunFence } from "../../compose/fence.ts";
+import { readAhead } from "../../compose/instructions.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
@@ -39,6 +40,7 @@ export async function runHere(request: RunRequest): Promise<number> {
     return EXIT.ok;
   }
   outliveReaders();
+  readAhead({ repository: planned.spec.workspace.repository, commit: planned.base.commit, env });
   const state = await openDriverState(env);
   try {
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });

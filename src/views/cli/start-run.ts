@@ -76,8 +76,10 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
       : resolveSettings({ flags, env, repository: repositoriesOf(cwd)[0], userDir: configDir(env) });
   if (elsewhere) refuseWithWorktree(given);
   const template = readTemplate(given, { cwd });
-  if (own?.agent === undefined) warmAgent(readEntry(given.settings.agent)?.agent ?? "");
-  const facts = await inspectRepository(cwd, { environment: env });
+  const looking = inspectRepository(cwd, { environment: env });
+  // While git looks: what the first fact needs, and the agent's start.
+  warmSchemas();
+  const facts = await looking;
   const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
   const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
   const { settings } = resolved;
@@ -88,7 +90,9 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
     elsewhere || settings["allow-dirty"] ? undefined : refuseDirty(facts, { base, env, memos: memosOf(resolved) });
   // Looked at together; what is told is the first in this order.
   const branchNow = (): Promise<string | undefined> => branchFor(resolved, { goal, facts, env });
-  const [, branch, fence] = await inOrder([isClean, branchNow(), fenceKind(settings.fence)] as const);
+  const found = inOrder([isClean, branchNow(), fenceKind(settings.fence)] as const);
+  if (own?.agent === undefined) warmAgent(readEntry(settings.agent)?.agent ?? "");
+  const [, branch, fence] = await found;
   const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
@@ -118,6 +122,11 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
   return { spec, base, resolved, branchNow, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
+}
+
+/** A failure is told when they are needed. */
+function warmSchemas(): void {
+  import("../../events.ts").catch(() => undefined);
 }
 
 function withOwn(spec: RunSpec, { checks }: OwnParts): RunSpec {

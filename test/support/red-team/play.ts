@@ -27,6 +27,8 @@ export interface Session {
   uid: number;
   /** Of its fence. */
   level: string;
+  /** Of the attempts, those whose sandbox had been made ahead of time. */
+  ahead?: number;
   /** By which what it left running is known. */
   run?: string;
   results: { name: string; wrongs: string[] }[];

@@ -5,7 +5,9 @@
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { bwrapFence } from "../../../src/platform/fence.ts";
+import type { Inside } from "../../../src/platform/fence/bwrap.ts";
 import { USUAL_LIMITS } from "../../../src/platform/fence/limits.ts";
 import type { Place } from "../../../src/platform/fence/places.ts";
 import { runProcess, type Confine } from "../../../src/platform/process.ts";
@@ -14,6 +16,7 @@ import { ESCAPES } from "./escapes.ts";
 import { emptyFolder, openOutside, TOKEN, type Outside } from "./outside.ts";
 
 const LIMIT_MS = 60_000;
+const SETTLE_MS = 5;
 
 interface Tried {
   outside: Outside;
@@ -41,6 +44,8 @@ async function attempt(escape: Escape, { outside, home, confine }: Tried): Promi
     confine,
     onOutput: (chunk) => void (said += Buffer.from(chunk).toString("latin1")),
   });
+  // What has connected is only told to the listeners here when they get their turn.
+  await sleep(SETTLE_MS);
   const mistake = MISTAKE.exec(said)?.[0];
   const wrongs = [
     ...(record.startError === null ? [] : [`it was not started: ${record.startError.message}`]),
@@ -78,8 +83,20 @@ mkdirSync(home);
 const places: Place[] = [work, home].map((path) => ({ path, access: "write" }));
 const fence = await bwrapFence({ run: "red-team", places });
 if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
-const confine: Confine = (command, args) =>
-  fence.wrap(command, args, { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS });
+const inside: Inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS };
+/** Attempts whose sandbox had been made ahead of time, as that of most checks is; an agent's never is. */
+let ahead = 0;
+const confine: Confine = (command, args) => {
+  const { become, ...wrapped } = fence.wrap(command, args, { ...inside, next: () => inside });
+  return {
+    ...wrapped,
+    become(request) {
+      const became = become?.(request);
+      if (became !== undefined) ahead += 1;
+      return became;
+    },
+  };
+};
 for (const escape of ESCAPES) {
   const { wrongs, ms } = await attempt(escape, { outside, home, confine });
   results.push({ name: escape.name, wrongs: [...outside.look(escape), ...wrongs], ms });
@@ -87,4 +104,4 @@ for (const escape of ESCAPES) {
 }
 fence.close();
 await outside.close();
-process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, controls, results }));
+process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, ahead, controls, results }));

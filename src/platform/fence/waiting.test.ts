@@ -1,21 +1,26 @@
-/** The process that waits for the next command, in a real fence: what is inside must not be able to tell. */
+/** The sandbox that waits for the next command, in a real fence: what is inside must not be able to tell. */
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRunning, shownOf, taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "../fence.ts";
 import { allProcesses, processInfo } from "../process-table.ts";
 import { runProcess, start, type Confine } from "../process.ts";
+import type { Inside } from "./bwrap.ts";
 import { USUAL_LIMITS } from "./limits.ts";
 import type { Place } from "./places.ts";
 
 const READY_TRIES = 100;
 const BETWEEN_MS = 20;
+const FENCES = 60;
+const STEP_MS = 0.4;
+const GONE_LIMIT_MS = 10_000;
 let fence: Fence;
 let work: string;
 
@@ -37,7 +42,8 @@ interface How {
 /** `became`: the process that waited, of the last command; 0 when none did. */
 function confining({ use = true, of = fence }: How = {}): { confine: Confine; became: () => number } {
   const places: Place[] = [{ path: work, access: "write" }];
-  const inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS } as const;
+  const plain: Inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS };
+  const inside: Inside = { ...plain, next: () => plain };
   let pid = 0;
   const confine: Confine = (command, args) => {
     const { become, ...plain } = of.wrap(command, args, inside);
@@ -45,9 +51,9 @@ function confining({ use = true, of = fence }: How = {}): { confine: Confine; be
     return {
       ...plain,
       become(request) {
-        const child = become(request);
-        pid = child?.pid ?? 0;
-        return child;
+        const became = become(request);
+        pid = became?.child.pid ?? 0;
+        return became;
       },
     };
   };
@@ -82,12 +88,12 @@ async function ready(script: string, of = fence) {
 const children = (): number[] => allProcesses().flatMap(({ pid, ppid }) => (ppid === process.pid ? [pid] : []));
 const groupOf = (pid: number | "self"): string => readFileSync(`/proc/${pid}/cgroup`, "utf8");
 
-/** The process that waits for the next command, once it is in its group. */
+/** The first process of what waits for the next command, once it is in its group. */
 async function theWaiting(): Promise<number> {
   await ready("true");
   const isGrouped = fence.level.includes("limits on the whole");
   const isIt = (pid: number): boolean =>
-    shownOf(pid).includes("$doors, $spaces") && (groupOf(pid) !== groupOf("self")) === isGrouped;
+    shownOf(pid).includes("$cwd, $out") && (groupOf(pid) !== groupOf("self")) === isGrouped;
   return waitFor(() => children().find(isIt), { what: "a process that waits" });
 }
 
@@ -141,7 +147,7 @@ it.each(["still enters", "has entered"])(
     });
     if (when === "has entered")
       await waitFor(() => taggedProcesses("READY_MARK", mark).length > 0, { what: "the command" });
-    else await new Promise(setImmediate);
+    else while (became() === 0) await new Promise(setImmediate);
     expect([became(), isRunning(waiting)]).toEqual([waiting, true]);
     over.abort();
     expect(await going).toMatchObject({ aborted: true, timedOut: null });
@@ -149,14 +155,69 @@ it.each(["still enters", "has entered"])(
   },
 );
 
-it("what waits goes with the fence", async () => {
-  const before = new Set(children());
-  const other = await bwrapFence({ run: "r-ready-2", places: [{ path: work, access: "write" }] });
-  if (other === undefined) throw new Error("it worked before");
-  await ready("true", other);
-  await sleep(BETWEEN_MS);
-  const added = children().filter((pid) => !before.has(pid));
-  expect(added).not.toEqual([]);
-  other.close();
-  await expect.poll(() => children().filter((pid) => added.includes(pid))).toEqual([]);
+it("what waits goes with the fence, however far it has been made", async () => {
+  const run = `r-ready-${randomUUID()}`;
+  for (let n = 0; n < FENCES; n += 1) {
+    const other = await bwrapFence({ run, places: [{ path: work, access: "write" }] });
+    if (other === undefined) throw new Error("it worked before");
+    await ready("true", other);
+    await waitFor(() => taggedProcesses("PAWL_RUN", run).length > 0, { what: "what waits" });
+    // Each time at another step of its making.
+    const until = performance.now() + n * STEP_MS;
+    while (performance.now() < until);
+    other.close();
+  }
+  await expect.poll(() => taggedProcesses("PAWL_RUN", run), { timeout: GONE_LIMIT_MS }).toEqual([]);
 });
+
+const PROGRAM = join(import.meta.dirname, "../../../test/support/waiting-program.ts");
+const PROGRAM_LIMIT_MS = 170_000;
+const ORDINARY = ["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups", "--no-new-privs"];
+const isRoot = process.getuid?.() === 0;
+
+function program(who: "self" | "user", ...args: string[]) {
+  const [command = "", ...rest] = [...(who === "user" ? ORDINARY : []), process.execPath, PROGRAM, ...args];
+  const env = { PATH: "/usr/bin:/bin", HOME: tempDir("home") };
+  return spawnSync(command, rest, { encoding: "utf8", env, timeout: PROGRAM_LIMIT_MS });
+}
+
+describe.each(isRoot ? (["self", "user"] as const) : (["self"] as const))("as %s", (who) => {
+  it("what waited sees the files that were chosen afterwards, alone, and writes beside them", () => {
+    const { stdout, stderr } = program(who);
+    expect(stderr).toBe("");
+    const { uid, kept, trees, ...commands } = toldBy(stdout);
+    expect(uid === 0).toBe(isRoot && who === "self");
+    const well = { code: 0, left: 0, waited: true, written: [] };
+    expect(commands).toEqual({
+      first: { ...well, waited: false, output: "one\n" },
+      chosen: { ...well, output: "two\nmade\n", written: ["made", "which"] },
+      // It is alone with what holds the namespace.
+      again: { ...well, output: "which\ntwo\nprocess\nprocess\n" },
+      locked: { ...well, output: "one\n" },
+      // A folder of its places was removed and made again: what had been mounted was another.
+      anew: { ...well, waited: false, output: "one\n" },
+      unrelayed: { ...well, waited: false, output: "" },
+      // Nothing is open in it but what it opened itself.
+      relayed: { ...well, output: "answered\n0\n1\n2\n3\n5\n" },
+      // Told while bubblewrap was still at work on it.
+      hurried: Array.from({ length: 5 }, () => ({ ...well, output: "two\nmade\nwhich\n", written: ["made"] })),
+      below: { ...well, waited: false, output: "" },
+      // The command before could have made a link of where something is mounted.
+      exposed: { ...well, waited: false, output: "one\n" },
+    });
+    expect({ kept, trees }).toEqual({ kept: "kept\n", trees: [["which"], ["which"]] });
+  });
+
+  it("what waits does not outlive a killed driver", async () => {
+    const run = `r-waiting-${randomUUID()}`;
+    expect(program(who, run, "die").signal).toBe("SIGKILL");
+    await expect.poll(() => taggedProcesses("PAWL_RUN", run)).toEqual([]);
+  });
+});
+
+interface Told extends Record<string, unknown> {
+  uid: number;
+  kept: string;
+  trees: string[][];
+}
+const toldBy = (text: string): Told => JSON.parse(text) as Told;
