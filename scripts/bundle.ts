@@ -5,6 +5,7 @@
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown, type OutputChunk, type RolldownBuild } from "rolldown";
+import { minifySync } from "rolldown/utils";
 
 export const ROOT = join(import.meta.dirname, "..");
 const SOURCES = join(ROOT, "src");
@@ -53,7 +54,7 @@ export async function bundle({ entries, folder, together = [], plain = [] }: Bun
     parts.filter(({ name }) => plain.includes(name)).flatMap(({ fileName, imports }) => [fileName, ...imports]),
   );
   for (const { fileName, code } of parts)
-    if (!everywhere.has(fileName)) writeFileSync(join(folder, fileName), withoutFacades(code));
+    if (!everywhere.has(fileName)) writeFileSync(join(folder, fileName), small(fileName, withoutFacades(code)));
   for (const place of PLAIN) {
     mkdirSync(join(folder, place), { recursive: true });
     for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
@@ -84,6 +85,17 @@ function withoutFacades(code: string): string {
       return `const ${taken.flatMap((one) => (one === undefined ? [] : `${one} = ${builtin}`)).join(", ")};`;
     })
     .join("\n");
+}
+
+/**
+ * V8 keeps the text of what it has loaded, and takes two bytes for every character of a text with a single one beyond
+ * Latin-1. Names and lines stay, for stack traces.
+ */
+function small(fileName: string, code: string): string {
+  const codegen = { removeWhitespace: false, asciiOnly: true } as const;
+  const { code: made, errors } = minifySync(fileName, code, { compress: false, mangle: false, codegen });
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors.map(({ message }) => message).join("; ")}`);
+  return made;
 }
 
 const FORM = { format: "esm", chunkFileNames: "[name].js" } as const;
