@@ -25,7 +25,7 @@ import { findGroups, type Group, type Groups } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, PERL, uidOf, type Keeper } from "./fence/keeper.ts";
-import type { Layer } from "./fence/layers.ts";
+import { makeLayerFolders, type Layer } from "./fence/layers.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
@@ -170,7 +170,11 @@ function madeAhead(inside: Inside, { parts, wordsFd }: { parts: Parts; wordsFd: 
   };
   let group: Group | undefined;
   try {
-    for (const { layer } of inside.places) if (layer !== undefined) rooms.set(layer.folder, parts.keeper?.room() ?? "");
+    for (const { layer } of inside.places) {
+      if (layer === undefined) continue;
+      rooms.set(layer.folder, parts.keeper?.room() ?? "");
+      makeLayerFolders(layer.folder);
+    }
     group = parts.groups?.make(inside.limits);
     const placeAt = ({ layer }: Place): string | undefined => layer && rooms.get(layer.folder);
     const before = { group, placeAt, kept: wordsFd, entered: rooms.size > 0 };

@@ -89,10 +89,16 @@ interface Mounting extends Required<LayerRequest> {
   options: string;
 }
 
+/** May be called ahead of time: on a disk that is being synced it takes as long as mounting. Throws when it cannot be. */
+export function makeLayerFolders(folder: string): { upper: string; work: string } {
+  const made = { upper: join(folder, "upper"), work: join(folder, "work") };
+  for (const path of Object.values(made)) mkdirSync(path, { mode: 0o755, recursive: true });
+  return made;
+}
+
 /** Throws, with the system's words, when it cannot be. */
 export function mountLayer({ lower, folder, at, options }: Mounting, line: Line): Layer {
-  const [upper, work] = [join(folder, "upper"), join(folder, "work")];
-  for (const made of [upper, work]) mkdirSync(made, { mode: 0o755 });
+  const { upper, work } = makeLayerFolders(folder);
   const folders = [...lower, upper, work].map((path) => line.moved(path));
   const answer = answerTo(line, ["layer", at, options, String(lower.length), ...folders]);
   if (answer !== "ok") {
