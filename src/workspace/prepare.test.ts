@@ -58,6 +58,24 @@ describe("a run starts", () => {
     expect(place.git("log", "--format=%s", "trunk/ÜÄ..pawl/task")).toBe("did it");
   });
 
+  it.each([
+    ["older than that of the run before", ["checkout", "-q", "-b", "older", "main~1"]],
+    ["of another history", ["checkout", "-q", "--orphan", "apart"]],
+  ])("at a commit %s", async (_, switching) => {
+    place = scratch();
+    place.write("second.txt", "second\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "second");
+    await (await openFor(place, { run: "before", branch: "pawl/before" })).prepare();
+    place.git("switch", "-q", "main");
+    place.git(...switching);
+    if (switching.includes("--orphan")) place.git("commit", "-qm", "apart");
+    const { base, accepted } = await oneIteration();
+    expect(base.commit).toBe(place.git("rev-parse", `${switching[3] ?? ""}`));
+    expect(place.git("rev-parse", "pawl/task")).toBe(accepted.commit);
+    expect(place.git("rev-parse", "pawl/task~1")).toBe(base.commit);
+  });
+
   it("in a linked worktree of the user", async () => {
     place = scratch();
     const linked = join(place.root, "linked");

@@ -38,15 +38,9 @@ export async function copyCommit(commit: string, places: CopyPlaces, { isBase = 
   if ((await whyIncomplete(commit, places)) === undefined) return await cutHistory([commit], lane);
   await cutHistory([commit], lane);
   const before = isBase ? readRef(lane.privateGit, LAST_BASE) : undefined;
-  const have = before === undefined ? "" : `^${before}\n`;
-  try {
-    await copyPack(`--shallow ${commit}\n${commit}\n${have}`, places);
-  } catch (error) {
-    // The base before may be gone from the user's repository.
-    if (have === "") throw error;
-    await copyPack(`--shallow ${commit}\n${commit}\n`, places);
-  }
-  const why = await whyIncomplete(commit, places);
+  let why = before === undefined ? "" : await copyOne(commit, { beside: before, places }).catch(String);
+  // The base before may be gone from the user's repository.
+  if (why !== undefined) why = await copyOne(commit, { places });
   if (why !== undefined)
     throw new TerminalError(
       `the repository's commit ${commit} is not whole: an object is missing or does not match its name (${why})`,
@@ -57,6 +51,20 @@ export async function copyCommit(commit: string, places: CopyPlaces, { isBase = 
   if (!isBase) return;
   // Runs of one repository that begin at the same time all write it.
   await withLock(lane.lock, async () => await writeRef(lane.privateGit, { name: LAST_BASE, oid: commit }));
+}
+
+/**
+ * Without what it shares with a commit that is here. That one's history is cut too: it may be a later one, which would
+ * reach this. Returns why it is not whole.
+ */
+async function copyOne(
+  commit: string,
+  { beside, places }: { beside?: string; places: CopyPlaces },
+): Promise<string | undefined> {
+  const have = beside === undefined ? [] : [beside];
+  const lines = [...[commit, ...have].map((one) => `--shallow ${one}`), commit, ...have.map((one) => `^${one}`)];
+  await copyPack(`${lines.join("\n")}\n`, places);
+  return await whyIncomplete(commit, places);
 }
 
 /** Every commit of `tip` that `known` does not reach, with trees and files. */
