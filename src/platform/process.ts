@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { closeSync, existsSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { begun } from "./begun.ts";
 import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
@@ -106,7 +107,7 @@ export function start(
   { confine, env = {}, ...options }: SpawnOptions & { stdio: Stdio; confine?: Confine | undefined },
 ): StartedProgram {
   fault("spawn");
-  if (confine === undefined) return { child: spawn(command, args, { ...options, env, detached: true }) };
+  if (confine === undefined) return { child: begun(spawn(command, args, { ...options, env, detached: true })) };
   const variables = Object.entries(env).filter(([, value]) => value !== undefined);
   const late = variables.filter(([name]) => FOR_LOADERS.test(name)).map(([name, value]) => `${name}=${value}`);
   const outer = Object.fromEntries(variables.filter(([name]) => !FOR_LOADERS.test(name)));
@@ -131,7 +132,7 @@ export function start(
       return { child, held, became };
     }
     const stdio: Stdio = options.stdio.concat(fds);
-    return { child: spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true }), held };
+    return { child: begun(spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true })), held };
   } catch (error) {
     held?.release();
     throw error;

@@ -6,6 +6,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { rmSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { begun } from "../platform/begun.ts";
 import { RUN_TAG } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
 import { unfollowed } from "../platform/unfollowed.ts";
@@ -178,8 +179,8 @@ function start(place: GitPlace, args: readonly string[], stdin: "pipe" | "ignore
   const before = place.workTree !== undefined && touchesFiles(args) ? unfollowed(place.workTree) : [];
   const [command = "git", ...words] = [...before, "git", ...whole];
   // Two calls, for the types tell apart by the literal whether there is a stdin.
-  if (stdin === "ignore") return spawn(command, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  return spawn(command, words, { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  if (stdin === "ignore") return begun(spawn(command, words, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
+  return begun(spawn(command, words, { ...options, stdio: ["pipe", "pipe", "pipe"] }));
 }
 
 /** Stores files of the work tree, or writes to it. */

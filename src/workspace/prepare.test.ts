@@ -71,7 +71,7 @@ describe("a run starts", () => {
     place.git(...switching);
     if (switching.includes("--orphan")) place.git("commit", "-qm", "apart");
     const { base, accepted } = await oneIteration();
-    expect(base.commit).toBe(place.git("rev-parse", `${switching[3] ?? ""}`));
+    expect(base.commit).toBe(place.git("rev-parse", switching[3] ?? ""));
     expect(place.git("rev-parse", "pawl/task")).toBe(accepted.commit);
     expect(place.git("rev-parse", "pawl/task~1")).toBe(base.commit);
   });

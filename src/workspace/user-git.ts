@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { existsSync, realpathSync } from "node:fs";
+import { begun } from "../platform/begun.ts";
 import { fault } from "../platform/faults.ts";
 import { answered, collect, type GitResult } from "./git.ts";
 
@@ -26,20 +27,22 @@ export async function userGit(
   { cwd, environment, input }: { cwd: string; environment: Environment; input?: string | Uint8Array },
 ): Promise<GitResult> {
   fault("spawn");
-  const child = spawn("git", [...READ_ONLY, "--literal-pathspecs", ...args], {
-    cwd,
-    env: {
-      ...userSettingsOf(environment),
-      PATH: trustedPath(environment, cwd),
-      LC_ALL: "C",
-      GIT_TERMINAL_PROMPT: "0",
-      GIT_OPTIONAL_LOCKS: "0",
-      GIT_NO_REPLACE_OBJECTS: "1",
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-    // As in git.ts: a Ctrl-C is for pawl.
-    detached: true,
-  });
+  const child = begun(
+    spawn("git", [...READ_ONLY, "--literal-pathspecs", ...args], {
+      cwd,
+      env: {
+        ...userSettingsOf(environment),
+        PATH: trustedPath(environment, cwd),
+        LC_ALL: "C",
+        GIT_TERMINAL_PROMPT: "0",
+        GIT_OPTIONAL_LOCKS: "0",
+        GIT_NO_REPLACE_OBJECTS: "1",
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+      // As in git.ts: a Ctrl-C is for pawl.
+      detached: true,
+    }),
+  );
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
   return answered(args, await collect(child, MAX_BYTES));

@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { begun } from "../begun.ts";
 import { fault } from "../faults.ts";
 import { processInfo } from "../process-table.ts";
 import { dropLayer, makeRoom, mountLayer, openAnswers, SERVE } from "./layers.ts";
@@ -138,13 +139,15 @@ export async function openKeeper(given: readonly Place[], wanted: Wanted): Promi
   const answers = openAnswers();
   fault("spawn");
   const layersAt = uid === undefined ? (mounts ?? "") : LAYERS_AT;
-  const child = spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO, layersAt], {
-    stdio: ["pipe", "pipe", "ignore", answers.fd],
-    env: { PATH: "/usr/bin:/bin" },
-    cwd: "/",
-    // In a group of its own: Ctrl-C in a terminal is for pawl alone. It ends when nobody can ask it any more.
-    detached: true,
-  });
+  const child = begun(
+    spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO, layersAt], {
+      stdio: ["pipe", "pipe", "ignore", answers.fd],
+      env: { PATH: "/usr/bin:/bin" },
+      cwd: "/",
+      // In a group of its own: Ctrl-C in a terminal is for pawl alone. It ends when nobody can ask it any more.
+      detached: true,
+    }),
+  );
   child.on("error", () => undefined);
   const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
   stdin.on("error", () => undefined);
