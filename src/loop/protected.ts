@@ -24,6 +24,8 @@ export interface ProtectedState {
    * nobody can tell, so a person has to.
    */
   doubts: string[];
+  /** Protected files that changed while the run had ended: whoever went on with it may have looked, or not. */
+  whileEnded?: string[];
   /** Some of these are tests: they are not those any more that the baseline saw. */
   testsFollowed?: true;
 }
@@ -40,12 +42,14 @@ export function recordProtected(
   const one = { iteration, paths: undone.slice(0, MAX_KEPT_PATHS), count: undone.length, kept };
   // Before the first turn there is no agent, nor while a run has ended: who goes on with it has looked.
   const whileEnded = state.resumed?.type === "run-reopened" && (headEpoch ?? 0) < fact.epoch;
-  const doubtful = iteration === 0 || whileEnded ? [] : followed.map(({ path, how }) => `${path} (${how})`);
+  const changed = iteration === 0 ? [] : followed.map(({ path, how }) => `${path} (${how})`);
+  const toTell = [...new Set([...(before.whileEnded ?? []), ...(whileEnded ? changed : [])])].slice(0, MAX_KEPT_PATHS);
   state.protected = {
     undone: undone.length === 0 ? before.undone : [...before.undone, one].slice(-MAX_KEPT_UNDOINGS),
     testsChanged: testsChanged.slice(0, MAX_KEPT_PATHS),
     ...(before.testsFollowed === true || fact.testsFollowed === true ? { testsFollowed: true } : {}),
-    doubts: [...new Set([...before.doubts, ...doubtful])].slice(0, MAX_KEPT_PATHS),
+    ...(toTell.length === 0 ? {} : { whileEnded: toTell }),
+    doubts: [...new Set([...before.doubts, ...(whileEnded ? [] : changed)])].slice(0, MAX_KEPT_PATHS),
   };
 }
 
@@ -63,7 +67,11 @@ export function doubtWords({ protected: known }: RunState): string[] {
 }
 
 /** What a person must know of an end that is `verified`. */
-export const notCompared = ({ protected: known }: RunState): string[] =>
-  known?.testsFollowed === true
+export const notCompared = ({ protected: known }: RunState): string[] => [
+  ...(known?.testsFollowed === true
     ? ["tests were changed between turns: they were not compared with those before the run"]
-    : [];
+    : []),
+  ...(known?.whileEnded === undefined
+    ? []
+    : [`files that judge the work were changed while the run had ended: ${known.whileEnded.join(", ")}`]),
+];

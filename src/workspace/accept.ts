@@ -9,6 +9,7 @@ import { adopt, keepLost, type Moved } from "./adopt.ts";
 import {
   branchTip,
   freeStaleLocks,
+  hasWhole,
   pointHead,
   putHeadBack,
   sendCommit,
@@ -17,6 +18,7 @@ import {
   updateBranch,
 } from "./handover.ts";
 import { inProgressIn, readHead } from "./inspect.ts";
+import { noteHead } from "./elsewhere.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
 import { indexMark, keepStaged } from "./others-index.ts";
@@ -66,6 +68,10 @@ async function handOver(
       const kept = await keepLost(lane, { commit: moved.tip, name: `conflict-${request.snapshot}` });
       return await conflict(lane, { ...request, branch, warning: `${branch} was moved to ${moved.tip}; ${kept}` });
     }
+    if (moved.is === "baseless") {
+      const warning = `the repository has not got ${moved.base} any more, the commit that the work is based on`;
+      return await conflict(lane, { ...request, branch, warning });
+    }
     const oid = await place(lane, { request, branch, seen, moved });
     if (oid === undefined) continue;
     lane.memory.pending = { tree: request.tree, changes: new Map() };
@@ -84,6 +90,8 @@ async function moveOf(
 ): Promise<Moved> {
   const head = getRef(lane, "head");
   if (seen === head) return { is: "ours", parent: head, have: head, adopted: [], warnings: [] };
+  const { origin } = lane.prepared;
+  if (seen === undefined && origin !== null && !(await hasWhole(lane, origin))) return { is: "baseless", base: origin };
   if (seen === undefined)
     return {
       is: "ours",
@@ -102,7 +110,7 @@ async function place(
     request: AcceptRequest;
     branch: string;
     seen: string | undefined;
-    moved: Exclude<Moved, { is: "diverged" }>;
+    moved: Extract<Moved, { is: "ours" }>;
   },
 ): Promise<string | undefined> {
   const { request, branch, seen, moved } = about;
@@ -132,15 +140,20 @@ async function showToUser(
   const head = readHead(lane.prepared.gitDir);
   const unfinished = inProgressIn(lane.prepared.gitDir);
   // Its own HEAD and index are what it goes on with.
-  if (unfinished === "rebase")
+  if (unfinished === "rebase") {
+    noteHead(lane, { isLeft: true });
     return [`a rebase is in progress: HEAD and the index are left to it; the work is on ${branch}`];
+  }
   const name = `refs/heads/${branch}`;
   if (head === undefined || !("ref" in head) || head.ref !== name) {
     const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
-    if (!(await isKnown(lane, { head, tip })))
+    if (!(await isKnown(lane, { head, tip }))) {
+      noteHead(lane, { isLeft: true });
       return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
+    }
     await pointHead(lane, branch);
   }
+  noteHead(lane, { isLeft: false });
   const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
   const warning = await putIndex(await indexFor(lane, request.tree), placeOf(lane));
   if (unfinished !== null) said.push(`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`);

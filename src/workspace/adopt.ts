@@ -15,7 +15,9 @@ const SHOWN_PATHS = 3;
 export type Moved =
   /** `parent` of our commit; `have`: what the user's repository surely holds of it. */
   | { is: "ours"; parent: string | undefined; have: string | undefined; adopted: string[]; warnings: string[] }
-  | { is: "diverged"; tip: string };
+  | { is: "diverged"; tip: string }
+  /** The user's repository has not got what the work is based on any more. */
+  | { is: "baseless"; base: string };
 
 interface Request {
   tree: string;
@@ -36,7 +38,8 @@ export async function adopt(
       adopted: [],
       warnings: [`the branch was set back to ${seen}; the run's commits are on it again`],
     };
-  if (!(await mayDescend(lane, { seen, head }))) return await maybeOlder(lane, { seen, head });
+  if (!(await mayDescend(lane, { seen, head })))
+    return (await retold(lane, { seen, head })) ?? (await maybeOlder(lane, { seen, head }));
   // A commit that is not whole cannot be built upon.
   if (!(await isCopied(copyHistory({ tip: seen, known: head }, placesOf(lane))))) return { is: "diverged", tip: seen };
   const commits = await commitsBetween(lane, { from: seen, to: head });
@@ -86,6 +89,16 @@ async function adoptFirst(lane: Lane, { seen, request }: { seen: string; request
   const ours = await isOurs(lane, { oid: seen, request });
   const parent = ours ? (await readCommit(seen, lane.privateGit)).parents[0] : seen;
   return { is: "ours", parent, have: seen, adopted: ours ? [] : [seen], warnings: [] };
+}
+
+/** The same files in another commit: who amends its message, or puts several into one, takes nothing away. */
+async function retold(lane: Lane, { seen, head }: { seen: string; head: string }): Promise<Moved | undefined> {
+  const tree = await treeOf(lane, head);
+  const found = await lane.user.run(["rev-parse", "-q", "--verify", `${seen}^{tree}`]);
+  if (found.code !== 0 || found.stdout.toString("latin1").trim() !== tree) return undefined;
+  if (!(await isCopied(copyCommit(seen, placesOf(lane), { isBase: false })))) return undefined;
+  if ((await treeOf(lane, seen)) !== tree) return undefined;
+  return { is: "ours", parent: seen, have: seen, adopted: [seen], warnings: [] };
 }
 
 /** Set back to before the base: only the user's own history can tell, and there is nothing new in it. */

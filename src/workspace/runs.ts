@@ -1,12 +1,12 @@
 /** What the command line asks of a run's work when nobody drives it: its snapshots, its diff, and getting one back. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../errors.ts";
 import type { FileChange } from "../events.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { diffTrees } from "./diff.ts";
-import { branchTip, putHeadBack, sendCommit, troubleWith, updateBranch } from "./handover.ts";
+import { branchTip, hasWhole, putHeadBack, sendCommit, troubleWith, updateBranch } from "./handover.ts";
 import { commit, getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout } from "./layout.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -62,16 +62,21 @@ export async function diffRun(
 }
 
 /**
- * With `branch`: makes that branch at the kept work, on top of the run's base; no file changes. Without: makes the
+ * With `branch`: makes that branch at the kept work, on top of the run's base, or `alone` where the repository has not
+ * got that any more; no file changes. Without: makes the
  * workspace equal to it, what was there becomes a salvage. The caller holds the workspace's lock.
  */
 export async function restoreRun(
   place: RunPlace & { at: At; branch?: string },
-): Promise<{ tree: string; salvage?: string; branch?: string }> {
+): Promise<{ tree: string; salvage?: string; branch?: string; alone?: boolean }> {
   const lane = laneOf(place);
   const { tree } = await keptAt(lane, place.at);
   if (place.branch !== undefined)
     return await branchAt(lane, { at: place.at, tree, branch: checkedBranch(place.branch) });
+  if (!existsSync(lane.spec.path))
+    throw new UsageError(`the workspace of run ${lane.run} is gone: ${lane.spec.path}`, {
+      hint: `as a branch: pawl restore ${lane.run} --at ${place.at} --branch NAME`,
+    });
   await clearOwnLock(lane.layout.index);
   return await restore(lane, { tree, salvage: freeSalvage(lane), at: Date.now() });
 }
@@ -79,7 +84,7 @@ export async function restoreRun(
 async function branchAt(
   lane: Lane,
   { at, tree, branch }: { at: At; tree: string; branch: string },
-): Promise<{ tree: string; branch: string }> {
+): Promise<{ tree: string; branch: string; alone: boolean }> {
   const target = { ...lane, prepared: { ...lane.prepared, branch } };
   const trouble = troubleWith(target);
   if (trouble !== undefined)
@@ -89,11 +94,12 @@ async function branchAt(
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });
   const { origin, author } = lane.prepared;
   const message = `Work of run ${lane.run} at ${typeof at === "number" ? `snapshot ${at}` : at}`;
-  const oid = await commit(lane, { tree, parents: origin === null ? [] : [origin], author, message, at: Date.now() });
-  await sendCommit(target, { commit: oid, have: origin });
+  const base = origin !== null && (await hasWhole(target, origin)) ? origin : null;
+  const oid = await commit(lane, { tree, parents: base === null ? [] : [base], author, message, at: Date.now() });
+  await sendCommit(target, { commit: oid, have: base });
   if (!(await updateBranch(target, { branch, to: oid, from: undefined, why: "restore" })))
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });
-  return { tree, branch };
+  return { tree, branch, alone: base !== origin };
 }
 
 export function laneOf(place: RunPlace): Lane {
@@ -103,7 +109,9 @@ export function laneOf(place: RunPlace): Lane {
     throw new UsageError(`run ${place.run} has no snapshots`, {
       hint: "`pawl runs` lists the runs and how far they came.",
     });
-  return openLane({ layout, run: place.run, spec: place.spec, prepared });
+  // Of a worktree that was removed: refs and objects are those of the repository it belonged to.
+  const gitDir = existsSync(prepared.gitDir) ? prepared.gitDir : prepared.commonDir;
+  return openLane({ layout, run: place.run, spec: place.spec, prepared: { ...prepared, gitDir } });
 }
 
 async function keptAt(lane: Lane, at: At): Promise<Kept> {

@@ -1,15 +1,10 @@
 /** One command with its options, arguments and help, as it is parsed, shown and completed. */
 import { Command } from "commander";
 import { leanStart } from "../../platform/lean-start.ts";
+import { printAsIs } from "./output.ts";
 import { COMMANDS, DRIVING } from "./table.ts";
 
 export const isCommand = (name: string): name is keyof typeof COMMANDS => Object.hasOwn(COMMANDS, name);
-
-/** Whoever stops reading (`| head`) has read enough. */
-function showHelp(text: string): void {
-  process.stdout.on("error", () => undefined);
-  process.stdout.write(text);
-}
 
 export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: number) => void): Promise<Command> {
   const { summary, load } = COMMANDS[name];
@@ -19,7 +14,7 @@ export async function commandNamed(name: keyof typeof COMMANDS, exit: (code: num
     .helpOption("-h, --help", "show this")
     .helpCommand(false)
     .exitOverride()
-    .configureOutput({ outputError: () => undefined, writeOut: showHelp });
+    .configureOutput({ outputError: () => undefined, writeOut: printAsIs });
   if (DRIVING.has(name)) leanStart();
   const { configure } = await load();
   configure(command, exit);

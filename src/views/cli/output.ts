@@ -10,7 +10,9 @@ function heedReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(EXIT.ok);
-      throw error;
+      if (stream === process.stdout)
+        process.stderr.write(`pawl: what was asked for cannot be written: ${error.message}\n`);
+      process.exit(EXIT.failed);
     });
   }
 }

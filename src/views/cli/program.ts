@@ -5,6 +5,7 @@
 import { CommanderError, type Command } from "commander";
 import { exitCodeOfError, EXIT, render, UsageError } from "../../errors.ts";
 import { commandNamed, isCommand } from "./command.ts";
+import { print, printAsIs } from "./output.ts";
 import { COMMANDS } from "./table.ts";
 
 /** Asked by shells at every press of the tab key; not for people. */
@@ -31,11 +32,11 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     return EXIT.usage;
   }
   if (name === "-h" || name === "--help") {
-    process.stdout.write((await import("./help.ts")).overview());
+    printAsIs((await import("./help.ts")).overview());
     return EXIT.ok;
   }
   if (name === "-V" || name === "--version") {
-    process.stdout.write(`${(await import("../../version.ts")).VERSION}\n`);
+    print((await import("../../version.ts")).VERSION);
     return EXIT.ok;
   }
   if (!isCommand(name)) {

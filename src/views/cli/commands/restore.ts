@@ -57,6 +57,8 @@ async function restore(read: Read, { at, branch }: { at: At; branch: string | un
   const lock = lockWorkspace({ path: place.spec.path, stateDir: place.stateDir, owner: currentOwner() });
   try {
     const done = await restoreRun({ ...place, at, ...(branch === undefined ? {} : { branch }) });
+    if (done.alone === true)
+      note("the run's base is not in this repository any more: the branch has no history before it");
     if (done.branch !== undefined) return print(`branch ${done.branch} is at ${at} of ${read.row.run}`);
     print(`${place.spec.path} is as it was at ${at}`);
     const name = done.salvage?.startsWith("salvage/") === true ? done.salvage : `salvage/${done.salvage}`;

@@ -1,0 +1,57 @@
+/**
+ * Where HEAD is between turns. Who has switched to another commit meanwhile has its files in the workspace: taken for a
+ * change they would undo the run's work, and bring other tests.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { TerminalError } from "../errors.ts";
+import { writeDurably } from "../platform/files.ts";
+import { adopt } from "./adopt.ts";
+import { branchTip } from "./handover.ts";
+import { readHead } from "./inspect.ts";
+import { getRef, type Lane } from "./lane.ts";
+
+/** Nothing of ours is looked for among the commits. */
+const NOTHING = { tree: "", message: "", at: 0 };
+
+type Head = ReturnType<typeof readHead>;
+
+const noteIn = (lane: Lane): string => join(lane.layout.dir, "head-left-at");
+const wordsOf = (head: Head): string => (head === undefined ? "" : "ref" in head ? head.ref : head.commit);
+
+/** After a hand-over that left HEAD elsewhere, where the agent had put it: that is no news then. */
+export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
+  const note = noteIn(lane);
+  if (isLeft) writeDurably(note, wordsOf(readHead(lane.prepared.gitDir)));
+  else if (existsSync(note)) rmSync(note, { force: true });
+}
+
+/** TerminalError when the workspace was led to other work than the run's since it was last handed over. */
+export async function refuseElsewhere(lane: Lane): Promise<void> {
+  const { branch, gitDir } = lane.prepared;
+  const delivered = getRef(lane, "head");
+  const head = readHead(gitDir);
+  if (branch === null || delivered === undefined || head === undefined) return;
+  const at = wordsOf(head);
+  const tip = await branchTip(lane, branch);
+  if (at === `refs/heads/${branch}`) return await refuseMoved(lane, { branch, tip, delivered });
+  if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return;
+  const place = at.replace(/^refs\/heads\//, "");
+  const again = tip === undefined ? `pawl restore ${lane.run} --at N --branch ${branch}, ` : "";
+  throw new TerminalError(`the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`, {
+    hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
+  });
+}
+
+/** Told before a turn is paid: what is done on top of it could not be handed over. */
+async function refuseMoved(
+  lane: Lane,
+  { branch, tip, delivered }: { branch: string; tip: string | undefined; delivered: string },
+): Promise<void> {
+  if (tip === undefined || tip === delivered) return;
+  const moved = await adopt(lane, { seen: tip, head: delivered, request: NOTHING });
+  if (moved.is === "ours") return;
+  throw new TerminalError(`${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`, {
+    hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,
+  });
+}
