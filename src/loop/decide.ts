@@ -142,11 +142,13 @@ function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefi
   const reason =
     over.which === "usd-unknown"
       ? `the cost of ${over.spent} turns is unknown and no token or time limit is set beside the dollar limit`
-      : `limit on ${over.which} reached: ${round(over.spent)} of ${round(over.limit)}`;
+      : `limit on ${over.which} reached: ${amount(over.spent, over.which)} of ${amount(over.limit, over.which)}`;
   return end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
 }
 
 const round = (n: number): number => Math.round(n * 10_000) / 10_000;
+
+const amount = (n: number, which: string): string => (which === "time" ? `${round(n / 1_000)} s` : String(round(n)));
 
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
   const { change } = lane;

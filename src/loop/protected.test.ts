@@ -60,6 +60,8 @@ describe("a protected file that changed between turns", () => {
       [change({ followed: CHANGED }), 2],
     ];
     expect(doubtWords(folded(...facts))).toEqual([]);
+    // But it is told, with the end: nobody need have looked.
+    expect(notCompared(folded(...facts))).toEqual([expect.stringContaining("had ended: tests/a.js (edited)")]);
     expect(doubtWords(folded(...facts, [change({ followed: CHANGED }), 2]))).toHaveLength(1);
   });
 });

@@ -91,14 +91,20 @@ async function adoptFirst(lane: Lane, { seen, request }: { seen: string; request
   return { is: "ours", parent, have: seen, adopted: ours ? [] : [seen], warnings: [] };
 }
 
-/** The same files in another commit: who amends its message, or puts several into one, takes nothing away. */
+/**
+ * The same files in other commits on top of the base: who amends a message, or puts several into one, takes nothing away.
+ */
 async function retold(lane: Lane, { seen, head }: { seen: string; head: string }): Promise<Moved | undefined> {
+  const base = lane.prepared.origin;
   const tree = await treeOf(lane, head);
   const found = await lane.user.run(["rev-parse", "-q", "--verify", `${seen}^{tree}`]);
-  if (found.code !== 0 || found.stdout.toString("latin1").trim() !== tree) return undefined;
-  if (!(await isCopied(copyCommit(seen, placesOf(lane), { isBase: false })))) return undefined;
-  if ((await treeOf(lane, seen)) !== tree) return undefined;
-  return { is: "ours", parent: seen, have: seen, adopted: [seen], warnings: [] };
+  if (base === null || found.code !== 0 || found.stdout.toString("latin1").trim() !== tree) return undefined;
+  if (!(await mayDescend(lane, { seen, head: base }))) return undefined;
+  if (!(await isCopied(copyHistory({ tip: seen, known: base }, placesOf(lane))))) return undefined;
+  const commits = await commitsBetween(lane, { from: seen, to: base });
+  if (commits === undefined || (await treeOf(lane, seen)) !== tree) return undefined;
+  await cutHistory(commits.outer, lane.layout);
+  return { is: "ours", parent: seen, have: seen, adopted: commits.oids, warnings: [] };
 }
 
 /** Set back to before the base: only the user's own history can tell, and there is nothing new in it. */

@@ -1,5 +1,5 @@
 /** A run whose output nobody can take any more: a closed terminal, a log on a full disk. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -38,4 +38,23 @@ it("ends without a complaint when whoever reads what it prints has gone", async 
     return [words, (await once(child, "close")) as unknown, said.includes("EPIPE")];
   });
   expect(await Promise.all(ends)).toEqual(commands.map((words) => [words, [0, null], false]));
+});
+
+it("says in a line that what was asked for cannot be written", async () => {
+  const place = await cliPlace({ shellAgent: { 1: ["echo x > out.txt", CLAIM] } });
+  expect((await place.pawl("run", "write it", "--check", "test -f out.txt")).code).toBe(0);
+  const commands = ["status", "runs", "diff", "config show", "verify", "--help", "run --help", "--version"];
+  for (const words of commands) {
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [CLI, ...words.split(" ")], {
+      cwd: place.repository.path,
+      env: { ...place.env },
+      stdio: ["ignore", full, "pipe"],
+      encoding: "utf8",
+    });
+    closeSync(full);
+    expect([words, status]).toEqual([words, 5]);
+    expect(stderr).toContain("pawl: what was asked for cannot be written: ENOSPC");
+    expect(stderr).not.toMatch(/^\s+at /m);
+  }
 });

@@ -1,7 +1,7 @@
-/** A driver that was killed while it stopped: `pawl resume`, which it told of, goes on. */
+/** A run that is gone on with after its driver was killed while it stopped, and after its user had looked elsewhere. */
 import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
-import { waitFor } from "../support/temp.ts";
+import { waitFor, writeFiles } from "../support/temp.ts";
 
 it("goes on with a run whose driver was killed after Ctrl-C", async () => {
   const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
@@ -19,4 +19,26 @@ it("goes on with a run whose driver was killed after Ctrl-C", async () => {
   expect((await killed.done).signal).toBe("SIGKILL");
   const resumed = await place.pawl("resume");
   expect([resumed.code, resumed.stdout]).toEqual([0, "verified pawl/make-it\n"]);
+});
+
+it("does not take another branch that is checked out meanwhile for a change of the work", async () => {
+  const place = await cliPlace({
+    files: { "tests/t.sh": "test -f out.txt\n" },
+    shellAgent: { 1: ["echo half > out.txt", CLAIM], 2: ["echo good > out.txt", CLAIM] },
+  });
+  const { git, commit, path } = place.repository;
+  git("branch", "weaker");
+  writeFiles(path, { "tests/t.sh": "grep -q good out.txt\n", "feature.c": "feature\n" });
+  commit("a stricter test");
+  const check = ["--check", "sh tests/t.sh"];
+  expect((await place.pawl("run", "write it", ...check, "--max-iterations", "1")).code).toBe(3);
+  git("switch", "-q", "weaker");
+  const refused = await place.pawl("resume", "--max-iterations", "3");
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toContain("the workspace is at weaker, but the work of run");
+  expect(refused.stderr).toContain("git switch pawl/write-it");
+  expect(git("status", "--porcelain", "-b")).toBe("## weaker");
+  git("switch", "-q", "pawl/write-it");
+  expect((await place.pawl("resume", "--max-iterations", "3")).code).toBe(0);
+  expect(git("diff", "--stat", "--name-only", "main", "pawl/write-it")).toBe("out.txt");
 });

@@ -129,11 +129,13 @@ function spentWords({ spent, drivenMs }: StatusView): string {
   ].join(", ");
 }
 
-function limitWords({ budget }: StatusView): string {
+function limitWords({ budget, spent }: StatusView): string {
   return Object.entries(budget)
     .map(([name, { used, limit, left }]) => {
       const show = (value: number): string =>
         name === "usd" ? dollars(value) : name === "drivenMs" ? duration(value) : grouped(value);
+      // How much is left of it nobody knows.
+      if (name === "usd" && spent.unknownTurns > 0) return `${limitName(name)} ${cost(spent)} of ${show(limit)}`;
       return `${limitName(name)} ${show(used)} of ${show(limit)} (${show(left)} left)`;
     })
     .join(", ");

@@ -178,9 +178,9 @@ function refuse(state: RunState, { limits }: Change): void {
   const raised = { ...state, limits: { ...state.limits, ...limits } };
   const over = exhausted(raised, { iteration: mainLane(state).iteration, elapsed: state.elapsed });
   if (over === undefined) return;
-  throw new UsageError(`run ${run} ended at its limit on ${over.which}: ${outcome.reason}`, {
-    hint: `raise it: ${resumeCommand(state)}`,
-  });
+  // It may be another one than it ended at: what was raised is not all that is used up.
+  const atIt = { ...raised, outcome: { ...outcome, rule: `budget:${over.which}` } };
+  throw new UsageError(`run ${run} ended at its limit on ${over.which}`, { hint: `raise it: ${resumeCommand(atIt)}` });
 }
 
 /** Whoever resumes wants it to go on: a pause or stop that a dead driver left, or that waits in the inbox, is taken back. */
