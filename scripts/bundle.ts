@@ -3,7 +3,7 @@
  * was a third of a start (docs/decisions/0016-bundled.md).
  */
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { rolldown, type OutputChunk, type RolldownBuild } from "rolldown";
 import { minifySync } from "rolldown/utils";
 
@@ -53,8 +53,9 @@ export async function bundle({ entries, folder, together = [], plain = [] }: Bun
   const everywhere = new Set(
     parts.filter(({ name }) => plain.includes(name)).flatMap(({ fileName, imports }) => [fileName, ...imports]),
   );
-  for (const { fileName, code } of parts)
-    if (!everywhere.has(fileName)) writeFileSync(join(folder, fileName), small(fileName, withoutFacades(code)));
+  for (const { fileName, code, moduleIds } of parts)
+    if (!everywhere.has(fileName))
+      writeFileSync(join(folder, fileName), `${small(fileName, withoutFacades(code))}${madeOf(moduleIds)}`);
   for (const place of PLAIN) {
     mkdirSync(join(folder, place), { recursive: true });
     for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
@@ -97,6 +98,9 @@ function small(fileName: string, code: string): string {
   if (errors.length > 0) throw new Error(`${fileName}: ${errors.map(({ message }) => message).join("; ")}`);
   return made;
 }
+
+/** What a part was made of, a line each. */
+const madeOf = (sources: readonly string[]): string => sources.map((path) => `\n// ${relative(ROOT, path)}`).join("");
 
 const FORM = { format: "esm", chunkFileNames: "[name].js" } as const;
 
