@@ -131,9 +131,9 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
       const cause = failure;
       failure = undefined;
       if (lost > 0)
-        throw new TerminalError(`${lost} lines of the agent's stream are not on the disk`, {
+        throw new TerminalError(`${lost} lines of the agent's stream are not on the disk: ${wordsOf(cause)}`, {
           cause,
-          hint: "the facts are not touched by this; check space and rights of pawl's state directory",
+          hint: "the facts are not touched by this; check space, rights and `ulimit -n` where pawl keeps its state",
         });
     },
     close() {
@@ -142,6 +142,8 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
     },
   };
 }
+
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 function toLine([n, turn, at, kind, data]: [number, number, number, string, string]): NumberedLine {
   return { n, line: { at, turn, kind, data: parsed(data) } };

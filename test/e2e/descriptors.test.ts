@@ -22,7 +22,7 @@ it.each(LIMITS)("with %i file descriptors a run is verified, or fails in a line 
   if (limit === LIMITS.at(-1)) expect(status).toBe(0);
   expect(stderr).not.toMatch(/^\s+at |node:internal|Node\.js v/m);
   if (status === 0) return;
-  expect(stderr).toMatch(/descriptor|EMFILE|too many open files/i);
+  expect(stderr).toMatch(/descriptor|EMFILE|unable to open database file/);
   const known = (await place.pawl("runs", "--json")).stdout.trim();
   let after = await place.pawl(...(known === "" || known === "[]" ? words.slice(2) : ["resume"]));
   // What could not be judged then may be all that is known of the work: whoever goes on once more has it judged again.
