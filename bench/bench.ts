@@ -30,6 +30,9 @@ function inChild(iterations: number): Child {
   return JSON.parse(out) as Child;
 }
 
+/** Iterations by hand at a time: they do not depend on how many there were before. */
+const MAX_BY_HAND = 100;
+
 async function overhead(): Promise<object> {
   const rows: Record<string, object> = {};
   for (const iterations of [10, 100, 1_000]) {
@@ -38,15 +41,19 @@ async function overhead(): Promise<object> {
     const pawl: number[] = [];
     const hand: number[] = [];
     const plain: number[] = [];
+    /** Before and after: a machine that becomes faster or slower meanwhile does so for both. */
+    const byHandToo = async (): Promise<void> => {
+      const count = Math.min(iterations, MAX_BY_HAND);
+      const [a, b] = [makePlace(), makePlace()];
+      hand.push(...(await byHand(a, count)));
+      plain.push(...(await plainCommit(b, count)));
+      for (const place of [a, b]) place.remove();
+    };
     for (let i = 0; i < rounds; i += 1) {
+      await byHandToo();
       const child = inChild(iterations);
       pawl.push(...child.gaps);
-      const a = makePlace();
-      hand.push(...(await byHand(a, Math.min(iterations, 200))));
-      a.remove();
-      const b = makePlace();
-      plain.push(...(await plainCommit(b, Math.min(iterations, 200))));
-      b.remove();
+      await byHandToo();
       if (iterations === 1_000)
         rows["growth"] = {
           lastHundredOverFirstHundred: round(median(child.gaps.slice(-100)) / median(child.gaps.slice(0, 100)), 2),
