@@ -27,7 +27,7 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
 }
 
 /** TerminalError when the workspace was led to other work than the run's since it was last handed over. */
-export async function refuseElsewhere(lane: Lane): Promise<void> {
+export async function refuseOtherWork(lane: Lane): Promise<void> {
   const { branch, gitDir } = lane.prepared;
   const delivered = getRef(lane, "head");
   const head = readHead(gitDir);

@@ -1,7 +1,7 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
 import { TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
-import { refuseElsewhere } from "./elsewhere.ts";
+import { refuseOtherWork } from "./elsewhere.ts";
 import { guardIn, withGuard } from "./guard.ts";
 import { judgeSnapshot } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
@@ -16,7 +16,7 @@ import { watchRefs } from "./watch-refs.ts";
 
 export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
-  if (about.by === "user" && about.parent !== null) await refuseElsewhere(lane);
+  if (about.by === "user" && about.parent !== null) await refuseOtherWork(lane);
   const caps = capsOf(lane.spec);
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
