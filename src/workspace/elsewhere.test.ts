@@ -1,5 +1,5 @@
 /** What a person does to the repository between two turns, or while nobody drives: a run goes on with its own work, or not at all. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, specFor, type Scratch } from "../../test/fixtures/repository.ts";
@@ -52,6 +52,11 @@ describe("a workspace that was led to other work between turns", () => {
     place.write("second.txt");
     expect(await iterate(3)).toMatchObject({ warnings: [] });
     expect(place.git("log", "--format=%s", "main..pawl/task")).toBe("iteration 3\niteration 1");
+  });
+
+  it("is told without what a hostile HEAD says", async () => {
+    writeFileSync(join(place.repo, ".git/HEAD"), "ref: refs/heads/\u001b[2Jgone\n");
+    await expect(look(2)).rejects.toThrow("the workspace is at another place, but");
   });
 
   it("is where it was when HEAD is at the same commit without the branch", async () => {

@@ -14,6 +14,9 @@ import { getRef, type Lane } from "./lane.ts";
 /** Nothing of ours is looked for among the commits. */
 const NOTHING = { tree: "", message: "", at: 0 };
 
+/** HEAD may hold anything where an agent can write it, and this is said on a terminal. */
+const PLAIN_NAME = /^[\p{L}\p{N}_./@+#-]{1,200}$/u;
+
 type Head = ReturnType<typeof readHead>;
 
 const noteIn = (lane: Lane): string => join(lane.layout.dir, "head-left-at");
@@ -36,7 +39,8 @@ export async function refuseOtherWork(lane: Lane): Promise<void> {
   const tip = await branchTip(lane, branch);
   if (at === `refs/heads/${branch}`) return await refuseMoved(lane, { branch, tip, delivered });
   if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return;
-  const place = at.replace(/^refs\/heads\//, "");
+  const name = at.replace(/^refs\/heads\//, "");
+  const place = PLAIN_NAME.test(name) ? name : "another place";
   const again = tip === undefined ? `pawl restore ${lane.run} --at N --branch ${branch}, ` : "";
   throw new TerminalError(`the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`, {
     hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
