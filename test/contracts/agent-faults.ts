@@ -6,7 +6,7 @@ import { expect, test, type TestContext } from "vitest";
 import { family, LEVELS } from "../support/family.ts";
 import type { ArmedFault, ArmedWire } from "../support/faulty-wire.ts";
 import { figure, FULL } from "../support/figure.ts";
-import { isRunning, taggedProcesses } from "../support/processes.ts";
+import { isRunning, signalAll, taggedProcesses } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 import { LIMITS, play } from "./agent-play.ts";
 import { RUN_TAG, type Worlds } from "./agent-worlds.ts";
@@ -45,16 +45,7 @@ const AT_ONCE_MS = 20;
 /** Of the points in an answer; the campaign takes all. */
 const EVERY = FULL ? 1 : 7;
 
-function stopAll(run: string): number[] {
-  return taggedProcesses(RUN_TAG, run).filter((pid) => {
-    try {
-      return process.kill(pid, "SIGSTOP");
-    } catch {
-      // It has ended meanwhile.
-      return false;
-    }
-  });
-}
+const stopAll = (run: string): number[] => signalAll(taggedProcesses(RUN_TAG, run), "SIGSTOP");
 
 type Test = (title: string, body: (context: TestContext) => Promise<void>) => void;
 const testsOf =

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
-import { taggedProcesses } from "../support/processes.ts";
+import { shownOf, signalAll, taggedProcesses } from "../support/processes.ts";
 import { waitFor, writeFiles } from "../support/temp.ts";
 import { treeHash } from "../support/tree-hash.ts";
 
@@ -109,7 +109,7 @@ it("keeps the key out of the agent's process and tools, and an agent without a d
   const tag = /^PAWL_RUN=(.*)$/m.exec(texts[0] ?? "")?.[1] ?? "";
   expect(texts.map((text) => text.includes("ANTHROPIC_BASE_URL="))).toEqual([true, true]);
   const left = taggedProcesses("PAWL_RUN", tag);
-  const all = [...texts, ...left.map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"))];
+  const all = [...texts, ...left.map(shownOf)];
   const key = place.env["ANTHROPIC_API_KEY"] ?? "";
   expect(all.filter((text) => text.includes(key))).toEqual([]);
   // The stand-in answers 401 to any other key.
@@ -118,7 +118,7 @@ it("keeps the key out of the agent's process and tools, and an agent without a d
   run.child.kill("SIGKILL");
   await run.done;
   await expect(fetch(`${base}/v1/models`)).rejects.toThrow("fetch failed");
-  for (const pid of left) if (taggedProcesses("PAWL_RUN", tag).includes(pid)) process.kill(pid, "SIGKILL");
+  signalAll(taggedProcesses("PAWL_RUN", tag));
 });
 
 // Who sets something globally where that is /dev/null puts a file in its place; nothing here aims at it otherwise.

@@ -7,6 +7,7 @@ import { codex } from "../../src/agents/codex.ts";
 import type { Agent, AgentSession, OpenRequest } from "../../src/ports.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { LIMITS } from "../contracts/agent-play.ts";
+import { signalAll } from "./processes.ts";
 import { plainAgent } from "./spec.ts";
 import { tempDir } from "./temp.ts";
 
@@ -92,7 +93,7 @@ export function crash(run: (cmd: string) => Step = exec): Step {
   const until = performance.now() + LIMIT_MS;
   const timer = setInterval(() => {
     const victim = childAbove(mark);
-    if (victim !== undefined) process.kill(victim, "SIGKILL");
+    if (victim !== undefined) signalAll([victim]);
     if (victim !== undefined || performance.now() > until) clearInterval(timer);
   }, POLL_MS);
   timer.unref();

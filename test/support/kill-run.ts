@@ -11,7 +11,7 @@ import { openState, type State } from "../../src/compose.ts";
 import type { Fact, FactOf } from "../../src/events.ts";
 import { startStandin, type Standin } from "../../src/standin/server.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
-import { taggedProcesses } from "./processes.ts";
+import { signalAll, taggedProcesses } from "./processes.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
 const END_TIMEOUT_MS = 240_000;
@@ -189,14 +189,7 @@ function killTree(pid: number, run: string | undefined): void {
       return [];
     }
   };
-  const all = [pid, ...children(pid), ...(run === undefined ? [] : taggedProcesses("PAWL_RUN", run))];
-  for (const victim of all) {
-    try {
-      process.kill(victim, "SIGKILL");
-    } catch {
-      // Gone already.
-    }
-  }
+  signalAll([pid, ...children(pid), ...(run === undefined ? [] : taggedProcesses("PAWL_RUN", run))]);
 }
 
 interface Moment {

@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allProcesses, type ProcessInfo } from "../../src/platform/process-table.ts";
 import { freezeAll, withDescendants } from "../../src/platform/process-tree.ts";
+import { signalAll } from "./processes.ts";
 import { isMissing } from "./programs.ts";
 
 const PROGRAM = join(import.meta.dirname, "power-program.ts");
@@ -196,15 +197,7 @@ async function whileStopped(pid: number, work: () => Promise<void>): Promise<voi
   try {
     await work();
   } finally {
-    for (const one of stopped) tryContinue(one);
-  }
-}
-
-function tryContinue(pid: number): void {
-  try {
-    process.kill(pid, "SIGCONT");
-  } catch {
-    // It has ended.
+    signalAll([...stopped], "SIGCONT");
   }
 }
 

@@ -24,6 +24,17 @@ export function isRunning(pid: number): boolean {
   return status !== "" && !/^State:\s+[ZX]/m.test(status);
 }
 
+/** Which of them the signal reached: one that has ended meanwhile is passed over. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals = "SIGKILL"): number[] {
+  return pids.filter((pid) => {
+    try {
+      return process.kill(pid, signal);
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** What `ps` shows of it to whoever may look; nothing of one that has gone meanwhile. */
 export function shownOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, ownPrompt, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ScriptedModel } from "../../../test/support/claude.ts";
-import { taggedProcesses } from "../../../test/support/processes.ts";
+import { signalAll, taggedProcesses } from "../../../test/support/processes.ts";
 import type { AgentEvent, AgentSession, OpenRequest, Reply } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 
@@ -170,7 +170,7 @@ describe("a permission", () => {
       onEvent(event) {
         if (event.type !== "asked") return;
         asked.push(event);
-        for (const pid of taggedProcesses("PAWL_RUN", run)) process.kill(pid, "SIGKILL");
+        signalAll(taggedProcesses("PAWL_RUN", run));
       },
     });
     expect(end.outcome.is).toBe("cut");

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ClaudeWorld, ScriptedModel } from "../../../test/support/claude.ts";
-import { isRunning, taggedProcesses } from "../../../test/support/processes.ts";
+import { isRunning, signalAll, taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import { sweep } from "../../platform/sweep.ts";
 import type { AgentEvent } from "../../ports.ts";
@@ -24,16 +24,6 @@ afterAll(() => model.standin.close());
 const bash = (command: string): Step => ({ text: "On it.", tools: [{ name: "Bash", input: { command } }] });
 const LONG_TOOL = bash('node -e "setTimeout(() => {}, 30000)"');
 
-function killAll(run: string): void {
-  for (const pid of taggedProcesses("PAWL_RUN", run)) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It went with the one before it.
-    }
-  }
-}
-
 /** Plays a turn, kills the whole tree as soon as `moment` holds, and tells what can be found out afterwards. */
 async function killedWhen(steps: Step[], moment: (seen: Moment) => boolean) {
   const world = claudeWorld({ url: model.standin.url });
@@ -44,7 +34,7 @@ async function killedWhen(steps: Step[], moment: (seen: Moment) => boolean) {
   const turn = play(session, promptFor(steps), { uuid, onEvent: (event) => events.push(event.type) });
   const look = (): Moment => ({ events, requests: model.seen.length - before, onDisk: transcriptText(world) });
   await waitFor(() => moment(look()), { what: "the moment to kill" });
-  killAll(world.run);
+  signalAll(taggedProcesses("PAWL_RUN", world.run));
   const { end } = await turn;
   await session.close();
   const found = await world.agent.inspect(world.request(), { uuid });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { play } from "../../../test/contracts/agent-play.ts";
 import { claudeWorld, ownPrompt, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ClaudeWorld, ScriptedModel } from "../../../test/support/claude.ts";
-import { taggedProcesses } from "../../../test/support/processes.ts";
+import { signalAll, taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, waitFor, writeFiles } from "../../../test/support/temp.ts";
 import type { AgentSession } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
@@ -171,7 +171,7 @@ describe("turns", () => {
 
   it("goes on from a session whose process died between two turns", async () => {
     const { session, world } = await once([{ text: "one" }]);
-    for (const pid of taggedProcesses("PAWL_RUN", world.run)) process.kill(pid, "SIGKILL");
+    signalAll(taggedProcesses("PAWL_RUN", world.run));
     await waitFor(() => taggedProcesses("PAWL_RUN", world.run).length === 0, { what: "the end of the process" });
     // Its end is an event of this process, which comes between timers and what is set for at once.
     for (let looked = 0; looked < 3; looked += 1)
