@@ -120,6 +120,7 @@ export async function composeForRun({
     stateDir: state.dir,
     environment: env,
     protect: spec.protect,
+    isApart: fence.agent !== undefined,
     verify: verifyOptions(spec, { fence, environment: forChecks }),
   });
   const named = await agentsOf(spec, { env, own: agents });

@@ -5,7 +5,7 @@
 import type { Verdict } from "../events.ts";
 import { redactValues } from "../journal/chain.ts";
 import { afterQuarantine } from "../loop/quarantine.ts";
-import { isExcused, onBaseTests } from "../loop/stages.ts";
+import { comparedWith, isExcused, onBaseTests } from "../loop/stages.ts";
 import type { Check, JudgeAbout, JudgedChange, Ports, Redact } from "../ports.ts";
 import type { VerdictSpec } from "../spec.ts";
 
@@ -23,6 +23,8 @@ export interface Judging {
   undone: JudgedChange["undone"];
   /** By name of the check; of the tree before the first turn. */
   baselines: ReadonlyMap<string, Verdict>;
+  /** A person changed tests between turns. */
+  testsFollowed: boolean;
   /** Of the checks that came before, by name. */
   verdicts: ReadonlyMap<string, Verdict>;
   redact: Redact;
@@ -63,11 +65,11 @@ async function onTree(check: Check, tree: string, judging: Judging): Promise<Ver
 
 function aboutJudging(
   { name }: Check,
-  { ports: { workspace }, goal, base, tree, undone, baselines, verdicts }: Judging,
+  { ports: { workspace }, goal, base, tree, undone, baselines, testsFollowed, verdicts }: Judging,
 ): JudgeAbout {
   return {
     goal,
-    baseline: baselines.get(name),
+    baseline: comparedWith(baselines.get(name), { testsFollowed }),
     change: {
       base,
       tree,

@@ -21,7 +21,7 @@ import type { Hands } from "./hands.ts";
 import { blamed, isLeft } from "./pre-existing.ts";
 import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
 import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
-import { isExcused, onBaseTests } from "./stages.ts";
+import { comparedWith, isExcused, onBaseTests } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** Longest that the base's judgement lets the start of the agent go first: on few cores each would slow the other down. */
@@ -236,14 +236,14 @@ function aboutJudging(
   const { tree, check: name } = action;
   const { baseTree, change } = laneOf(state, action.lane);
   const isBase = action.do === "baseline";
+  const testsFollowed = state.protected?.testsFollowed === true;
   const verdicts = state.spec.checks.flatMap((other) => {
     const verdict = other.name === name ? undefined : verdictOf(state, tree, other.name);
     return verdict === undefined ? [] : [[other.name, verdict] as const];
   });
   return {
     goal: state.spec.goal,
-    // Tests that a person took away between turns are not missing.
-    baseline: isBase || state.protected?.testsFollowed === true ? undefined : known(state.baselines.get(name)),
+    baseline: isBase ? undefined : comparedWith(state.baselines.get(name), { testsFollowed }),
     change: {
       base: baseTree,
       tree,
@@ -255,10 +255,6 @@ function aboutJudging(
     verdicts: new Map(verdicts),
   };
 }
-
-/** A base that could not be judged is no base to compare with. */
-const known = (verdict: Verdict | undefined): Verdict | undefined =>
-  verdict?.is === "pass" || verdict?.is === "fail" ? verdict : undefined;
 
 const VERDICTS: ReadonlySet<string> = new Set(["pass", "fail", "flaky", "unverifiable", "skipped"]);
 

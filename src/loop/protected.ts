@@ -62,7 +62,7 @@ export function settleDoubts(state: RunState): void {
 export function doubtWords({ protected: known }: RunState): string[] {
   if (known === undefined || known.doubts.length === 0) return [];
   return [
-    `files that judge the work were changed between turns, by you or by a process that the agent left running: ${known.doubts.join(", ")}`,
+    `files that judge the work were changed, by you or by a process that the agent left running: ${known.doubts.join(", ")}`,
   ];
 }
 

@@ -46,4 +46,15 @@ export function isExcused(alone: Verdict, baseline: Verdict | undefined): boolea
   );
 }
 
+/**
+ * What the tests of a tree are compared with: none may be missing. A base that could not be judged is none, nor is it one
+ * after a person has changed tests between turns, who may have taken some away.
+ */
+export function comparedWith(
+  baseline: Verdict | undefined,
+  { testsFollowed }: { testsFollowed: boolean },
+): Verdict | undefined {
+  return !testsFollowed && (baseline?.is === "pass" || baseline?.is === "fail") ? baseline : undefined;
+}
+
 const areTestsGreen = ({ tests }: Evidence): boolean => (tests ?? null) !== null && tests?.failed === 0;

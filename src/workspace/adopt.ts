@@ -25,9 +25,10 @@ interface Request {
   at: number;
 }
 
+/** Without a request nothing of ours is looked for among the commits. */
 export async function adopt(
   lane: Lane,
-  { seen, head, request }: { seen: string; head: string | undefined; request: Request },
+  { seen, head, request }: { seen: string; head: string | undefined; request?: Request },
 ): Promise<Moved> {
   if (head === undefined) return await adoptFirst(lane, { seen, request });
   if (seen === lane.prepared.origin || (await reaches(lane, { from: head, to: seen })))
@@ -46,6 +47,7 @@ export async function adopt(
   if (commits === undefined) return { is: "diverged", tip: seen };
   await cutHistory(commits.outer, lane.layout);
   const adopted = commits.oids;
+  if (request === undefined) return { is: "ours", parent: seen, have: seen, adopted, warnings: [] };
   // A crash after our own commit: the last one is not somebody else's.
   if (await isOurs(lane, { oid: seen, request })) {
     const before = (await readCommit(seen, lane.privateGit)).parents[0];
@@ -84,9 +86,12 @@ export async function keepLost(lane: Lane, { commit, name }: { commit: string; n
 }
 
 /** The first commits of a repository that had none. */
-async function adoptFirst(lane: Lane, { seen, request }: { seen: string; request: Request }): Promise<Moved> {
+async function adoptFirst(
+  lane: Lane,
+  { seen, request }: { seen: string; request: Request | undefined },
+): Promise<Moved> {
   if (!(await isCopied(copyCommit(seen, placesOf(lane))))) return { is: "diverged", tip: seen };
-  const ours = await isOurs(lane, { oid: seen, request });
+  const ours = request !== undefined && (await isOurs(lane, { oid: seen, request }));
   const parent = ours ? (await readCommit(seen, lane.privateGit)).parents[0] : seen;
   return { is: "ours", parent, have: seen, adopted: ours ? [] : [seen], warnings: [] };
 }

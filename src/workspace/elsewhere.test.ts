@@ -93,6 +93,18 @@ describe("a workspace that was led to other work between turns", () => {
 });
 
 describe("a branch that was rewritten between turns", () => {
+  it("by commits on top of the work goes on from them", async () => {
+    place.write("mine.txt", "of a person\n");
+    place.git("add", "-A");
+    place.git("commit", "-qm", "mine");
+    place.git("commit", "-q", "--allow-empty", "-m", "mine, too");
+    expect(await look(2)).toMatchObject({ fileCount: 1, files: [{ path: "mine.txt" }] });
+    place.write("second.txt");
+    expect(await iterate(3)).toMatchObject({ warnings: [] });
+    expect(place.git("log", "--format=%s", "main..pawl/task")).toBe("iteration 3\nmine, too\nmine\niteration 1");
+    expect(fsck()).toBe("");
+  });
+
   it("with the same files in another commit is built upon", async () => {
     place.git("commit", "-q", "--amend", "-m", "better words");
     expect(await look(2)).toMatchObject({ fileCount: 0 });

@@ -9,10 +9,7 @@ import { writeDurably } from "../platform/files.ts";
 import { adopt } from "./adopt.ts";
 import { branchTip } from "./handover.ts";
 import { readHead } from "./inspect.ts";
-import { getRef, type Lane } from "./lane.ts";
-
-/** Nothing of ours is looked for among the commits. */
-const NOTHING = { tree: "", message: "", at: 0 };
+import { getRef, treeOf, type Lane } from "./lane.ts";
 
 /** HEAD may hold anything where an agent can write it, and this is said on a terminal. */
 const PLAIN_NAME = /^[\p{L}\p{N}_./@+#-]{1,200}$/u;
@@ -47,13 +44,28 @@ export async function refuseOtherWork(lane: Lane): Promise<void> {
   });
 }
 
+/**
+ * The tree of what a person has committed on top of the work while an agent worked that cannot: its files were in the
+ * workspace when that ended, and are no work of the agent's.
+ */
+export async function committedBeside(lane: Lane): Promise<string | undefined> {
+  const { branch, gitDir } = lane.prepared;
+  const delivered = getRef(lane, "head");
+  if (!lane.isApart || branch === null || delivered === undefined) return undefined;
+  if (wordsOf(readHead(gitDir)) !== `refs/heads/${branch}`) return undefined;
+  const tip = await branchTip(lane, branch);
+  if (tip === undefined || tip === delivered) return undefined;
+  const moved = await adopt(lane, { seen: tip, head: delivered });
+  return moved.is === "ours" && moved.adopted.includes(tip) ? await treeOf(lane, tip) : undefined;
+}
+
 /** Told before a turn is paid: what is done on top of it could not be handed over. */
 async function refuseMoved(
   lane: Lane,
   { branch, tip, delivered }: { branch: string; tip: string | undefined; delivered: string },
 ): Promise<void> {
   if (tip === undefined || tip === delivered) return;
-  const moved = await adopt(lane, { seen: tip, head: delivered, request: NOTHING });
+  const moved = await adopt(lane, { seen: tip, head: delivered });
   if (moved.is === "ours") return;
   throw new TerminalError(`${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`, {
     hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,

@@ -21,6 +21,8 @@ interface Request {
   from: string;
   guard: string;
   tree: string;
+  /** By a person, while the agent worked. */
+  committed: string | undefined;
   /** Between these two. */
   changes: Numbers["changes"];
   nested: readonly RawPath[];
@@ -42,13 +44,14 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
   const touches = about.changes.some(
     ({ path }) => lane.protection.kindOf(Buffer.from(path, "latin1").toString("utf8")) !== undefined,
   );
+  const theirs = by === "user" && touches ? tree : about.committed;
   const { guard, followed } =
-    by === "user" && touches
-      ? await followUser(lane, { guard: about.guard, from: about.from, to: tree, n })
-      : { guard: about.guard, followed: [] };
+    theirs === undefined
+      ? { guard: about.guard, followed: [] }
+      : await followUser(lane, { guard: about.guard, from: about.from, to: theirs, n });
   const earlier = by === "agent" ? getRef(lane, `protected/${n}`) : undefined;
   const { tests } = lane.memory;
-  const isKnown = !touches && tests?.tree === about.from;
+  const isKnown = !touches && guard === about.guard && tests?.tree === about.from;
   const found = isKnown ? await judgedAgain(lane, { tree, tests }) : await judgedTree(lane, { guard, tree });
   // What a person did stays as it is.
   const judged = by === "agent" ? found : { ...found, tree, undone: [] };

@@ -55,6 +55,8 @@ export interface Lane {
   /** The user's refs. Their settings are read, so only commands that touch refs and objects by name. */
   readonly user: Git;
   readonly protection: Protection;
+  /** The agent cannot reach the user's repository: who commits there is a person. */
+  readonly isApart: boolean;
   readonly memory: Memory;
 }
 
@@ -85,9 +87,10 @@ interface LaneRequest {
   prepared: Prepared;
   /** Without it nothing is: enough for whoever takes no snapshots. */
   protect?: ProtectSpec;
+  isApart?: boolean;
 }
 
-export function openLane({ protect = NOTHING_PROTECTED, ...about }: LaneRequest): Lane {
+export function openLane({ protect = NOTHING_PROTECTED, isApart = false, ...about }: LaneRequest): Lane {
   const { layout, run, spec, prepared } = about;
   const place = { home: layout.home, globalConfig: layout.globalConfig, path: prepared.path, run };
   return {
@@ -102,6 +105,7 @@ export function openLane({ protect = NOTHING_PROTECTED, ...about }: LaneRequest)
     privateGit: openGit({ ...place, gitDir: layout.privateGit }),
     user: openGit({ ...place, gitDir: prepared.gitDir, commonDir: prepared.commonDir, sync: "few" }),
     protection: protection(protect),
+    isApart,
     memory: { nestedTrees: new Map(), refs: { folders: new Map() } },
   };
 }

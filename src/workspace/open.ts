@@ -25,6 +25,8 @@ export interface WorkspaceRequest {
   stateDir: string;
   /** What of an agent's change is undone; nothing unless said. */
   protect?: ProtectSpec;
+  /** A fence keeps the agent away from the user's repository. */
+  isApart?: boolean;
   /** The user's own (HOME, PATH, XDG_CONFIG_HOME, GIT_CONFIG_*): where their git settings are found. */
   environment: Environment;
   /** How checks see trees. */
@@ -46,8 +48,8 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     if (prepared === undefined)
       throw new TerminalError(`the workspace of run ${run} was never prepared`, { hint: "Start the run again." });
     await clearOwnLock(layout.index);
-    const { protect } = request;
-    const lane = openLane({ layout, run, spec, prepared, ...(protect === undefined ? {} : { protect }) });
+    const { protect, isApart = false } = request;
+    const lane = openLane({ layout, run, spec, prepared, isApart, ...(protect === undefined ? {} : { protect }) });
     return (open ??= { lane, trees: verifyTrees(lane, request.verify ?? {}) });
   };
   /** One at a time: they share pawl's index. */

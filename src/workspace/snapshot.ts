@@ -1,7 +1,7 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
 import { TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
-import { refuseOtherWork } from "./elsewhere.ts";
+import { committedBeside, refuseOtherWork } from "./elsewhere.ts";
 import { guardIn, withGuard } from "./guard.ts";
 import { judgeSnapshot } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
@@ -38,6 +38,7 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   lane.memory.indexTree = taken.tree;
   const found = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: taken.tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
+  const committed = about.by === "user" ? undefined : await committedBeside(lane);
   const { guard, tree, said, warnings } = await judgeSnapshot(lane, {
     n,
     at,
@@ -46,6 +47,7 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     from: parent.tree,
     guard: parent.guard,
     tree: taken.tree,
+    committed,
     changes: found.changes,
     nested: taken.scan.nested,
   });

@@ -1,9 +1,10 @@
 /** Files that judge the work: what an agent does to them is undone, kept, and said; and the real Claude Code is told. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
+import { waitFor } from "../support/temp.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const FILES = {
@@ -111,5 +112,31 @@ describe.concurrent("files that judge the work", () => {
     expect(result.of("run-end").map(({ outcome }) => [outcome.is, outcome.rule])).toEqual([
       ["needs-human", "suspicions"],
     ]);
+  });
+
+  it("committed by a person during a turn that was cut off stay as committed, and leave the outcome to a person", async ({
+    expect,
+  }) => {
+    const work = `touch gate-begun; until test -e gate-on; do sleep 0.05; done; ${WORK}`;
+    const place = await cliPlace({ files: FILES, shellAgent: { 1: [work, CLAIM], 2: ["true", CLAIM] } });
+    const { path, git, commit } = place.repository;
+    const running = place.start(["run", "make sum add", "--check", "npm test", "--max-iterations", "1"]);
+    await waitFor(() => existsSync(join(path, "gate-begun")), { what: "the turn" });
+    running.child.kill("SIGKILL");
+    await running.done;
+    const mine = FILES["test/sum.test.js"].replace("sum(1, 2), 3", "sum(2, 2), 4");
+    commit("mine", { "test/sum.test.js": mine });
+    writeFileSync(join(path, "gate-on"), "");
+    const again = await place.pawl("resume", "--json");
+    expect(again.of("change-recorded").map(({ by, followed, protected: undone }) => [by, followed, undone])).toEqual([
+      ["agent", [{ path: "test/sum.test.js", how: "edited" }], undefined],
+    ]);
+    expect(again.of("run-end").map(({ outcome }) => [outcome.is, outcome.rule])).toEqual([
+      ["needs-human", "suspicions"],
+    ]);
+    expect(git("show", "HEAD:test/sum.test.js")).toBe(mine.trim());
+    expect(git("log", "--format=%s", "main..").split("\n").at(-1)).toBe("mine");
+    expect((await place.pawl("resume", "--max-iterations", "2")).code).toBe(0);
+    expect(git("show", "HEAD:test/sum.test.js")).toBe(mine.trim());
   });
 });

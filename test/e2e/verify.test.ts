@@ -192,6 +192,27 @@ it("says how a check differs now, what flickers, and what cannot be judged", { t
   expect([gone.code, gone.checks[0]?.is]).toEqual([4, "unjudged"]);
 });
 
+it("takes tests that a person removed between turns for removed, and names all that was noticed on the way", async () => {
+  const test = (name: string): string =>
+    `require("node:test")("${name}", () => require("node:assert").ok(require("./work.js")));\n`;
+  const place = await cliPlace({
+    files: { "work.js": "module.exports = false;\n", "a.test.js": test("a"), "b.test.js": test("b") },
+    shellAgent: { 1: ["echo > a.test.js", "Not yet."], 2: ["echo 'module.exports = true;' > work.js", CLAIM] },
+  });
+  const check = ["--check", "tests=node --test", "--max-iterations", "1"];
+  expect((await place.pawl("run", "make it work", ...check)).code).toBe(3);
+  rmSync(join(place.repository.path, "b.test.js"));
+  place.repository.commit("b has gone");
+  const again = await place.pawl("resume", "--max-iterations", "2");
+  writeFileSync("/tmp/exp/again.json", JSON.stringify(again));
+  expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
+  const answer = await verified(place);
+  expect([answer.code, answer.is, answer.checks.map(({ says }) => says)]).toEqual([0, "same", [[]]]);
+  const noticed = answer.findings.filter(({ name }) => name === "noticed").map(({ says }) => says);
+  expect(noticed).toContain("undone because it is protected: a.test.js (edited); kept as protected/1");
+  expect(noticed).toContain("protected, and changed by another hand than the agent's: b.test.js (removed)");
+});
+
 it(
   "needs neither the worktree nor the branch's folder, and leaves a driven run alone",
   { timeout: LIMIT_MS },

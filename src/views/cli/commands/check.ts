@@ -108,6 +108,7 @@ async function judgeAll(
       wall: Date.now(),
       undone: [],
       baselines: new Map(),
+      testsFollowed: false,
       verdicts,
       redact: apart.state.redact,
       signal,

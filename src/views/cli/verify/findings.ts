@@ -147,22 +147,31 @@ export function environmentFindings({ spec, pawl }: Record, env: Environment): F
 }
 
 /** What the record itself warns of. */
-export function noticedFindings({ verdicts, change, baselines }: Record): Finding[] {
+export function noticedFindings({ verdicts, change, changes, baselines }: Record): Finding[] {
   const evidence = verdicts.flatMap(({ check, verdict }) => told(check.name, verdict));
-  const paths = (changes: readonly PathChange[] = []): string[] => changes.map(({ path, how }) => `${path} (${how})`);
-  const undone = paths(change?.protected);
-  const tests = paths(change?.testsChanged);
-  const followed = paths(change?.followed);
+  const paths = (found: readonly PathChange[]): string[] => [
+    ...new Set(found.map(({ path, how }) => `${path} (${how})`)),
+  ];
+  const undone = paths(changes.flatMap((one) => one.protected ?? []));
+  const kept = changes.flatMap((one) => one.kept ?? []);
+  const tests = paths(change?.testsChanged ?? []);
+  const followed = paths(changes.flatMap((one) => one.followed ?? []));
+  const flagged = [...new Set(changes.flatMap((one) => one.flagged ?? []))];
   const red = [...baselines].filter(([, { is }]) => is === "fail" || is === "flaky").map(([name]) => name);
   return [
     ...(undone.length === 0
       ? []
-      : [note("noticed", `undone because it is protected: ${few(undone)}; kept as ${change?.kept ?? "nothing"}`)]),
+      : [
+          note(
+            "noticed",
+            `undone because it is protected: ${few(undone)}; kept as ${kept.length === 0 ? "nothing" : few(kept)}`,
+          ),
+        ]),
     ...(tests.length === 0 ? [] : [note("noticed", `judged in a new form, as was allowed: ${few(tests)}`)]),
-    ...(followed.length === 0 ? [] : [note("noticed", `protected, and changed between turns: ${few(followed)}`)]),
-    ...(change?.flagged === undefined || change.flagged.length === 0
+    ...(followed.length === 0
       ? []
-      : [note("noticed", `programs on your machine act on: ${few(change.flagged)}`)]),
+      : [note("noticed", `protected, and changed by another hand than the agent's: ${few(followed)}`)]),
+    ...(flagged.length === 0 ? [] : [note("noticed", `programs on your machine act on: ${few(flagged)}`)]),
     ...evidence,
     ...(red.length === 0 ? [] : [note("noticed", `red before the first turn: ${few(red)}`)]),
   ];

@@ -28,6 +28,8 @@ export interface Record {
   /** The tree in question, with the fact it is from. */
   tree: string;
   change: FactOf<"change-recorded"> | undefined;
+  /** All that led to the tree, this one too. */
+  changes: FactOf<"change-recorded">[];
   /** The hand-over of this tree; undefined when it was not handed over. */
   accepted: FactOf<"change-accepted"> | undefined;
   /** In the order of the specification. */
@@ -64,6 +66,7 @@ export function recordOf(facts: readonly Fact[], { at }: { at: number | undefine
     isCarried: isCarried(folded, tree),
     tree,
     change,
+    changes: change === undefined ? changes : changes.slice(0, changes.indexOf(change) + 1),
     accepted: handed.findLast((fact) => fact.tree === tree),
     verdicts,
     missing: spec.checks.filter(({ name }) => !verdicts.some(({ check }) => check.name === name)),

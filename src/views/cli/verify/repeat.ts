@@ -110,6 +110,7 @@ async function repeat(one: Recorded, { record, composed, repeating, verdicts }: 
     wall: one.at,
     undone: record.change?.protected ?? [],
     baselines: record.baselines,
+    testsFollowed: record.changes.some((change) => change.testsFollowed === true),
     verdicts,
     redact: state.redact,
     signal,
