@@ -110,10 +110,14 @@ describe("a workspace on git", () => {
   it("refuses a snapshot above its caps and leaves the work on disk", async () => {
     const workspace = await openFor(place, { maxSnapshotBytes: 1000, maxSnapshotFiles: 3 });
     const base = await workspace.prepare();
-    place.write("big", "x".repeat(1001));
+    place.write("out/one", "x".repeat(400));
+    place.write("out/two", "x".repeat(400));
+    place.write("big", "x".repeat(201));
     const big = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
-    expect(big.refused).toContain("1001 bytes");
+    expect(big.refused).toContain("1001 bytes of new or changed files are more than the 1000 bytes of a snapshot");
+    expect(big.refused).toContain('most of them in "out/"; the files are untouched on disk: remove what is no work');
     expect(big.tree).toBe(base.tree);
+    rmSync(join(place.repo, "out"), { recursive: true });
     place.write("big", "small");
     for (const name of ["1", "2", "3"]) place.write(name);
     expect((await workspace.snapshot(1, { parent: null, message: "m", at: AT })).refused).toContain(

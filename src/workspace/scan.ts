@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { TerminalError } from "../errors.ts";
+import { sizeWords } from "../platform/fence/held.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { gitFailed, type Git } from "./git.ts";
 
@@ -65,7 +66,7 @@ export async function scan(
   if (paths.size > caps.maxFiles)
     return {
       ...nothing(),
-      refused: `${paths.size} new or changed files are more than the ${caps.maxFiles} of a snapshot`,
+      refused: `${paths.size} new or changed files are more than the ${caps.maxFiles} of a snapshot${most(paths, () => 1)}`,
     };
   const found = classify(paths, { root: workTreeOf(git), caps });
   for (const [, name] of listed.stderr.matchAll(CLOSED))
@@ -76,7 +77,7 @@ export async function scan(
 function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps: Caps }): Scan {
   const found = nothing();
   const isReal = realDirectories(root);
-  let bytes = 0;
+  const sizes = new Map<RawPath, number>();
   for (const path of paths) {
     if (path.endsWith("/")) {
       found.nested.push(path.slice(0, -1));
@@ -95,7 +96,7 @@ function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps
         found.update.push(path);
         break;
       case "file":
-        bytes += stats?.size ?? 0;
+        sizes.set(path, stats?.size ?? 0);
         if (isReadable(root, path)) {
           found.update.push(path);
           break;
@@ -108,11 +109,24 @@ function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps
         found.warnings.push(`${shown(path)} is a pipe, socket or device; git cannot store it`);
     }
   }
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   if (bytes <= caps.maxBytes) return found;
+  const where = most(sizes.keys(), (path) => sizes.get(path) ?? 0);
   return {
     ...nothing(),
-    refused: `${bytes} bytes of new or changed files are more than the ${caps.maxBytes} of a snapshot`,
+    refused: `${sizeWords(bytes)} of new or changed files are more than the ${sizeWords(caps.maxBytes)} of a snapshot${where}`,
   };
+}
+
+/** In words, after what is too much: which file or folder at the top holds most of it. */
+function most(paths: Iterable<RawPath>, weight: (path: RawPath) => number): string {
+  const sums = new Map<string, number>();
+  for (const path of paths) {
+    const top = path.replace(/(?<=\/).*/s, "");
+    sums.set(top, (sums.get(top) ?? 0) + weight(path));
+  }
+  const [first] = [...sums].toSorted(([, one], [, other]) => other - one);
+  return first === undefined ? "" : `, most of them in ${shown(first[0])}`;
 }
 
 /** A path too long for the system, or in a directory that may not be entered. */
