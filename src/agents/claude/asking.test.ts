@@ -185,13 +185,14 @@ describe("a permission", () => {
 
   it("that waits holds up no close", async ({ expect }) => {
     const { session, run } = await held;
+    let closing: Promise<void> | undefined;
     const turn = play(session, ownPrompt([bash(making("never.txt")), { text: "no" }]), {
       onEvent: (event) => {
-        if (event.type === "asked") void session.close();
+        if (event.type === "asked") closing ??= session.close();
       },
     });
     expect((await turn).end.outcome.is).not.toBe("done");
-    await session.close();
+    await closing;
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 });
