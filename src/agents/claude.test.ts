@@ -1,4 +1,5 @@
 import { agentContract } from "../../test/contracts/agent.ts";
+import { untilThere } from "../../test/contracts/agent-play.ts";
 import { contractStage } from "../../test/support/contract-stage.ts";
 import type { Step } from "../standin/script.ts";
 import { claude } from "./claude.ts";
@@ -23,7 +24,7 @@ agentContract(
           ];
         }
         case "work":
-          return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+          return [bash(untilThere(behaviour.until)), { text: behaviour.text }];
         case "crash":
           return [bash("kill -9 $PPID"), { text: "survived" }];
         case "call": {

@@ -1,5 +1,6 @@
 /** With the newer models, which call their tools from a script; what else is real here is tried with the older kind. */
 import { agentContract } from "../../test/contracts/agent.ts";
+import { untilThere } from "../../test/contracts/agent-play.ts";
 import { crash, script, scriptedExec, scriptedPatch } from "../../test/support/codex.ts";
 import { contractStage } from "../../test/support/contract-stage.ts";
 import { codex, CODEX_GAPS } from "./codex.ts";
@@ -21,7 +22,7 @@ agentContract(
               { text: behaviour.text },
             ];
           case "work":
-            return [scriptedExec(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+            return [scriptedExec(untilThere(behaviour.until)), { text: behaviour.text }];
           case "crash":
             return [crash(scriptedExec), { text: "survived" }];
           case "call": {

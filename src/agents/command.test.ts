@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import type { Behaviour } from "../../test/contracts/agent-play.ts";
+import { untilThere, type Behaviour } from "../../test/contracts/agent-play.ts";
 import { ownPrompt, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
@@ -48,7 +48,7 @@ function stepsFor(behaviour: Behaviour, { shell, write }: Program): Step[] {
       // Asked to go on with an answer that broke off, the model says its last words again.
       return [write(behaviour.path, behaviour.content), { text: behaviour.text, repeat: true }];
     case "work":
-      return [shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+      return [shell(untilThere(behaviour.until)), { text: behaviour.text }];
     case "hang":
       return [{ hang: true }];
     case "crash":
@@ -73,7 +73,8 @@ const PROGRAMS: Program[] = [
   {
     preset: "codex-exec",
     bin: () => join(folderOf(`@openai/codex-${platform}`), "vendor", "x86_64-unknown-linux-musl", "bin", "codex"),
-    shell: (line) => ({ tools: [{ name: "exec_command", input: { cmd: line } }] }),
+    // Otherwise it lets a command go on behind the model's back after ten seconds.
+    shell: (line) => ({ tools: [{ name: "exec_command", input: { cmd: line, yield_time_ms: 30_000 } }] }),
     write: (path, content) => ({
       tools: [{ name: "exec_command", input: { cmd: `printf %s '${content}' > ${path}` } }],
     }),

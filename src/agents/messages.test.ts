@@ -1,4 +1,5 @@
 import { agentContract } from "../../test/contracts/agent.ts";
+import { untilThere } from "../../test/contracts/agent-play.ts";
 import { contractStage } from "../../test/support/contract-stage.ts";
 import type { Step } from "../standin/script.ts";
 import { messages } from "./messages.ts";
@@ -20,7 +21,7 @@ agentContract(
           return [{ text: "Writing.", tools: [{ name: "Write", input }] }, { text: behaviour.text }];
         }
         case "work":
-          return [bash(`sleep ${behaviour.ms / 1000}`), { text: behaviour.text }];
+          return [bash(untilThere(behaviour.until)), { text: behaviour.text }];
         case "crash":
           // It is no program that could die: the model does.
           return [bash("true"), { cutSocket: "mid", times: 1 }, { text: "survived" }];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
-import { play, type Behaviour } from "../../test/contracts/agent-play.ts";
+import { play, untilThere, type Behaviour } from "../../test/contracts/agent-play.ts";
 import { ownPrompt, promptFor, startScriptedModel } from "../../test/support/claude.ts";
 import type { ScriptedModel } from "../../test/support/claude.ts";
 import { armedWire, type ArmedWire } from "../../test/support/faulty-wire.ts";
@@ -45,7 +45,7 @@ function stepsFor(behaviour: Behaviour): Step[] {
         { text: behaviour.text, repeat: true },
       ];
     case "work":
-      return [bash(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+      return [bash(untilThere(behaviour.until)), { text: behaviour.text }];
     case "hang":
       return [{ hang: true }];
     case "crash":

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { agentContract } from "../../test/contracts/agent.ts";
@@ -10,6 +10,8 @@ import type { OpenRequest } from "../ports.ts";
 import { scripted } from "./scripted.ts";
 import type { ScriptedFunction } from "./scripted.ts";
 import { plainAgent } from "../../test/support/spec.ts";
+
+const WORK_POLL_MS = 20;
 
 /** Plays the behaviour that its prompt holds as JSON, and keeps what its conversations remember. */
 function player() {
@@ -32,7 +34,7 @@ function player() {
         return { text: behaviour.text, messageId, usage: { inputTokens: 7 } };
       case "work":
         tell.tool("Bash", {});
-        await tell.sleep(behaviour.ms);
+        while (!existsSync(behaviour.until) && !tell.signal.aborted) await tell.sleep(WORK_POLL_MS);
         return { text: behaviour.text, messageId };
       case "hang":
         return new Promise(() => {});

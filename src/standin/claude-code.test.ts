@@ -10,7 +10,7 @@ import type { Standin } from "./server.ts";
 import { startStandin } from "./server.ts";
 
 /** Longer than a cold start of the program on a busy machine. */
-const PROGRAM_LIMIT_MS = 50_000;
+const PROGRAM_LIMIT_MS = 150_000;
 const PROGRAM = findProgram();
 type Message = Record<string, unknown>;
 

@@ -154,11 +154,12 @@ export function closingContract({ last, subject, only }: Chosen & Pick<Worlds, "
 
   it("leaves no process after close, also in the middle of a turn, nor what its tools started in whatever session (F11)", async () => {
     const { shell } = subject();
-    const { prompt, run, session } = await last();
+    const { prompt, workspace, run, session } = await last();
     const { command, alive } = family({ tagged: true });
-    const ms = 30_000;
+    const until = join(workspace, "never.txt");
     let isAtWork = false;
-    const turn = play(session, shell?.(`${command}; sleep 50`, "never") ?? prompt({ is: "work", ms, text: "never" }), {
+    const works = shell?.(`${command}; sleep 50`, "never") ?? prompt({ is: "work", until, text: "never" });
+    const turn = play(session, works, {
       onEvent: (event) => (isAtWork ||= event.type === "tool-start"),
     });
     await waitFor(() => isAtWork && (shell === undefined || alive().length === LEVELS), {

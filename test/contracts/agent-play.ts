@@ -9,8 +9,8 @@ export type Behaviour =
   | { is: "answer"; text: string }
   /** Writes a file, then answers: two requests. */
   | { is: "write"; path: string; content: string; text: string }
-  /** A tool that takes `ms`, then the answer: what is said meanwhile is in the second request. */
-  | { is: "work"; ms: number; text: string }
+  /** A tool that runs until there is such a file, then the answer: what is said meanwhile is in the second request. */
+  | { is: "work"; until: string; text: string }
   /** The model never answers. */
   | { is: "hang" }
   /** The agent dies in the middle. */
@@ -23,6 +23,10 @@ export type Behaviour =
   | { is: "need"; path: string; text: string }
   /** Asks a person, then answers. */
   | { is: "question"; question: string; options: string[]; text: string };
+
+/** A command that ends when there is such a file. */
+export const untilThere = (path: string): string =>
+  `node -e "const t=setInterval(()=>{if(fs.existsSync('${path}'))clearInterval(t)},20)"`;
 
 export const LIMITS: TurnLimits = { idleTimeoutMs: 90_000, turnTimeoutMs: 150_000, completionGraceMs: 5_000 };
 

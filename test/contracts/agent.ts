@@ -3,7 +3,7 @@
  * declares as a gap is skipped, and its reason stands in the name of the skipped test.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Usage } from "../../src/events.ts";
@@ -168,12 +168,14 @@ export function agentContract(
     });
 
     needs("say-now", "delivers what is said into a running turn, once", async () => {
-      const { prompt, session } = await shared();
+      const { prompt, workspace, session } = await shared();
       expect(await session.say("early", "too early")).toBe("next-turn");
+      const until = join(workspace, `${randomUUID()}.txt`);
       let said: Promise<string> | undefined;
-      const { end, events } = await play(session, prompt({ is: "work", ms: 400, text: "heard" }), {
+      const { end, events } = await play(session, prompt({ is: "work", until, text: "heard" }), {
         onEvent: (event) => {
-          if (event.type === "tool-start") said ??= session.say("d1", "use the other file");
+          if (event.type !== "tool-start") return;
+          said ??= session.say("d1", "use the other file").finally(() => writeFileSync(until, ""));
         },
       });
       expect(await said).toBe("now");

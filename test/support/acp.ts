@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import type { Step } from "../../src/standin/script.ts";
-import type { Behaviour } from "../contracts/agent-play.ts";
+import { untilThere, type Behaviour } from "../contracts/agent-play.ts";
 import { crash as crashOf, exec, patch } from "./codex.ts";
 import { COMPILED } from "./temp.ts";
 
@@ -71,7 +71,7 @@ export function stepsFor(behaviour: Behaviour, dialect: Dialect): Step[] {
       // Asked to go on with an answer that broke off, the model says its last words again.
       return [dialect.write(behaviour.path, behaviour.content), { text: behaviour.text, repeat: true }];
     case "work":
-      return [dialect.shell(`node -e "setTimeout(() => {}, ${behaviour.ms})"`), { text: behaviour.text }];
+      return [dialect.shell(untilThere(behaviour.until)), { text: behaviour.text }];
     case "hang":
       return [{ hang: true }];
     case "crash":

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { claude } from "../../src/agents/claude.ts";
 import type { Agent, OpenRequest } from "../../src/ports.ts";
 import { tempDir } from "./temp.ts";
@@ -109,6 +110,20 @@ function pick(
     if (count < times) return fresh;
   }
   return { text: "ok" };
+}
+
+/** As much slower as a machine can be when it is busy. */
+const SLOWNESS = 10;
+
+/**
+ * Until the returned function is called this process has more time: a request is held for a moment only, and let go with
+ * a notice, when the program takes longer than usual to write down what it is built on.
+ */
+export function slowClock(): () => void {
+  const now = performance.now.bind(performance);
+  const from = now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => from + (now() - from) / SLOWNESS);
+  return () => clock.mockRestore();
 }
 
 export interface ClaudeWorld {

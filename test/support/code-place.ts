@@ -11,7 +11,8 @@ import type { FenceSpec } from "../../src/spec.ts";
 
 const MB = 1024 ** 2;
 const CODE_LIMITS: ExecutionLimits = {
-  timeoutMs: 20_000,
+  // Against a hang alone.
+  timeoutMs: 60_000,
   memoryBytes: 256 * MB,
   processes: 64,
   diskBytes: 16 * MB,

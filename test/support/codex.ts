@@ -82,7 +82,10 @@ export async function codexPlace(url: string, { user = {}, ...over }: PlaceOptio
 }
 
 const POLL_MS = 20;
-const LIMIT_MS = 20_000;
+/** Of the command; it is found long before. */
+const COMMAND_MS = 20_000;
+/** Until it is there: a program that is started for the turn takes long on a busy machine. */
+const LOOK_LIMIT_MS = 120_000;
 
 /**
  * A command that runs until the Codex that started it has been killed: its own sandbox keeps a command from killing it
@@ -90,14 +93,14 @@ const LIMIT_MS = 20_000;
  */
 export function crash(run: (cmd: string) => Step = exec): Step {
   const mark = `crash-${randomUUID()}`;
-  const until = performance.now() + LIMIT_MS;
+  const until = performance.now() + LOOK_LIMIT_MS;
   const timer = setInterval(() => {
     const victim = childAbove(mark);
     if (victim !== undefined) signalAll([victim]);
     if (victim !== undefined || performance.now() > until) clearInterval(timer);
   }, POLL_MS);
   timer.unref();
-  return run(`node -e 'setTimeout(() => {}, ${LIMIT_MS})' ${mark}`);
+  return run(`node -e 'setTimeout(() => {}, ${COMMAND_MS})' ${mark}`);
 }
 
 function childAbove(mark: string): number | undefined {

@@ -57,7 +57,7 @@ const withOptions = (options: OpenRequest["agent"]["options"], about: Json): Par
   agent: { ...plainAgent, name: `acp:node '${PROGRAM}' '${JSON.stringify(about)}'`, ...LIMITS, options },
 });
 
-describe.concurrent("an agent that can little", () => {
+describe("an agent that can little", () => {
   it("that cannot go on with a conversation is told so to people, and begins a new one", async () => {
     const { open } = world({});
     const ref = randomUUID();
@@ -91,7 +91,7 @@ describe.concurrent("an agent that can little", () => {
   });
 });
 
-describe.concurrent("what an agent lets its client choose", () => {
+describe("what an agent lets its client choose", () => {
   const models = { availableModels: [{ modelId: "small" }, { modelId: "big" }], currentModelId: "small" };
 
   it("is chosen in the old way, too", async () => {
@@ -120,7 +120,7 @@ describe.concurrent("what an agent lets its client choose", () => {
   });
 });
 
-describe.concurrent("what an agent says badly", () => {
+describe("what an agent says badly", () => {
   it("is bounded: a line of 40 MB, and what is no message", async () => {
     const session = await world({}).open();
     const lines = ["Debugger listening", "[]", "null", '{"id":77,"result":{}}', '{"method":"session/update"}'];
@@ -182,7 +182,7 @@ describe.concurrent("what an agent says badly", () => {
   });
 });
 
-describe.concurrent("a context that is full", () => {
+describe("a context that is full", () => {
   it("is known also where the agent's compaction is heard of after its model has answered for that", async () => {
     const statuses = [400, 200, 400];
     const model = createServer((request, response) => {
@@ -209,7 +209,7 @@ describe.concurrent("a context that is full", () => {
   });
 });
 
-describe.concurrent("what a turn costs where pawl does not see the requests", () => {
+describe("what a turn costs where pawl does not see the requests", () => {
   const usage = { inputTokens: 10, outputTokens: 5, cachedReadTokens: 3, cachedWriteTokens: 2, totalTokens: 20 };
   const answer = { stopReason: "end_turn", usage };
   const cost = (amount: number): Json => ({
@@ -239,7 +239,7 @@ describe.concurrent("what a turn costs where pawl does not see the requests", ()
   });
 });
 
-describe.concurrent("a session that only answers", () => {
+describe("a session that only answers", () => {
   it("allows nothing, and its whole text is the answer", async () => {
     const session = await world({}).open({ answer: { type: "object" } });
     const permission = { toolCallId: "t", kind: "edit", title: "write" };

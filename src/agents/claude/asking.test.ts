@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
-import { claudeWorld, ownPrompt, promptFor, startScriptedModel } from "../../../test/support/claude.ts";
+import { claudeWorld, ownPrompt, promptFor, slowClock, startScriptedModel } from "../../../test/support/claude.ts";
 import type { ScriptedModel } from "../../../test/support/claude.ts";
 import { signalAll, taggedProcesses } from "../../../test/support/processes.ts";
 import type { AgentEvent, AgentSession, OpenRequest, Reply } from "../../ports.ts";
@@ -13,6 +13,7 @@ import type { Step } from "../../standin/script.ts";
 let model: ScriptedModel;
 beforeAll(async () => {
   model = await startScriptedModel();
+  return slowClock();
 });
 const sessions: AgentSession[] = [];
 afterAll(async () => {
@@ -184,13 +185,14 @@ describe("a permission", () => {
 
   it("that waits holds up no close", async ({ expect }) => {
     const { session, run } = await held;
+    let closing: Promise<void> | undefined;
     const turn = play(session, ownPrompt([bash(making("never.txt")), { text: "no" }]), {
       onEvent: (event) => {
-        if (event.type === "asked") void session.close();
+        if (event.type === "asked") closing ??= session.close();
       },
     });
     expect((await turn).end.outcome.is).not.toBe("done");
-    await session.close();
+    await closing;
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { tempDir, writeFiles } from "../../../test/support/temp.ts";
 import type { HeldRequest } from "../../platform/gateway.ts";
 import { needOf, transcriptGate } from "./gate.ts";
@@ -37,6 +37,13 @@ it.for([
   expect(needOf(messages)).toEqual(need);
 });
 
+/** The time for which a request is held does not pass: a busy machine can take longer than that over a few lines. */
+function stoppedWorld() {
+  const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+  onTestFinished(() => clock.mockRestore());
+  return world();
+}
+
 function world() {
   const config = tempDir("gate");
   const directory = join(config, "projects", "-workspace");
@@ -68,7 +75,7 @@ function world() {
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
 
 it("holds a request until every result that it repeats is written, whole", async () => {
-  const { file, gate, write, ask } = world();
+  const { file, gate, write, ask } = stoppedWorld();
   write(call("t1"));
   const request = ask([said("go"), call("t1"), result("t1", "t2")]);
   write(result("t1"));
@@ -86,7 +93,7 @@ it("holds a request until every result that it repeats is written, whole", async
 });
 
 it("does not take a call, a quote or another session's line for the result", async () => {
-  const { write, ask } = world();
+  const { write, ask } = stoppedWorld();
   const request = ask([said("go"), call("t1"), result("t1")]);
   write(call("t1"));
   write(said('{"type":"tool_result","tool_use_id":"t1"}'));
@@ -97,7 +104,7 @@ it("does not take a call, a quote or another session's line for the result", asy
 });
 
 it("holds an answer that the program goes on from by itself", async () => {
-  const { write, ask } = world();
+  const { write, ask } = stoppedWorld();
   write(answer("One."));
   const request = ask([said("go"), answer("One."), said("on"), answer("Two."), said("on")]);
   await aWhile();
@@ -107,7 +114,7 @@ it("holds an answer that the program goes on from by itself", async () => {
 });
 
 it("finds what a long conversation goes on from at its end", async () => {
-  const { file, gate, write, ask } = world();
+  const { file, gate, write, ask } = stoppedWorld();
   writeFileSync(file, `${JSON.stringify({ type: "user", message: said("x".repeat(6 * 1024 * 1024)) })}\n`);
   write(result("t1"));
   await ask([call("t1"), result("t1")]).done;
@@ -115,7 +122,7 @@ it("finds what a long conversation goes on from at its end", async () => {
 });
 
 it("looks into a subagent's own file, and for its first request at the call that started it", async () => {
-  const { directory, write, ask } = world();
+  const { directory, write, ask } = stoppedWorld();
   const headers = { "x-claude-code-agent-id": "a1" };
   const first = ask([said("look")], { headers });
   await aWhile();
@@ -137,7 +144,7 @@ it("lets a request go after the limit, and counts it", async () => {
 });
 
 it("ends with the request that is given up", async () => {
-  const { gate, ask } = world();
+  const { gate, ask } = stoppedWorld();
   const controller = new AbortController();
   const request = ask([call("t1"), result("t1")], { signal: controller.signal });
   controller.abort();
@@ -146,7 +153,7 @@ it("ends with the request that is given up", async () => {
 });
 
 it("holds nothing that belongs to no session", async () => {
-  const { gate, ask } = world();
+  const { gate, ask } = stoppedWorld();
   const messages = [call("t1"), result("t1")];
   await ask(messages, { path: "/v1/messages/count_tokens" }).done;
   await ask(messages, { method: "GET" }).done;

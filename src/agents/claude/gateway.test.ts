@@ -6,8 +6,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { play } from "../../../test/contracts/agent-play.ts";
-import { claudeWorld, promptFor, startScriptedModel, type ClaudeWorld } from "../../../test/support/claude.ts";
-import { taggedProcesses } from "../../../test/support/processes.ts";
+import {
+  claudeWorld,
+  promptFor,
+  slowClock,
+  startScriptedModel,
+  type ClaudeWorld,
+} from "../../../test/support/claude.ts";
+import { shownOf, taggedProcesses } from "../../../test/support/processes.ts";
 import { tempDir, writeFiles } from "../../../test/support/temp.ts";
 import { openGateway, type HeldRequest } from "../../platform/gateway.ts";
 import type { OpenRequest } from "../../ports.ts";
@@ -79,9 +85,10 @@ describe("what the program has of the login", () => {
       expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "Done." });
       expect(sent).toHaveLength(2);
       expect(sent.filter((value) => !String(value).endsWith(KEY))).toEqual([]);
-      const environs = taggedProcesses("PAWL_RUN", world.run).map((pid) =>
-        readFileSync(`/proc/${pid}/environ`, "utf8"),
-      );
+      // One that has ended meanwhile shows nothing.
+      const environs = taggedProcesses("PAWL_RUN", world.run)
+        .map(shownOf)
+        .filter((shown) => shown.includes(world.run));
       const tool = readFileSync(join(world.workspace, "env.txt"), "utf8");
       expect(environs.length).toBeGreaterThan(0);
       expect([...environs, tool].map((text) => text.includes(KEY))).toEqual([
@@ -93,6 +100,7 @@ describe("what the program has of the login", () => {
 });
 
 it("sends nothing before what it is built on is in the transcript, of subagents too (F1)", async () => {
+  onTestFinished(slowClock());
   const early: string[] = [];
   let looked = 0;
   const { url, seen } = await watchedModel(({ headers, body }) => {

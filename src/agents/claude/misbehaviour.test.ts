@@ -114,6 +114,8 @@ describe.concurrent("a program that misbehaves", () => {
        result(); state("idle");
        state("running"); requesting(message.uuid); start("b"); result(); state("idle");`,
       sayOnce(),
+      // Between its answer and its rest it may have to wait for a processor.
+      { limits: { ...LIMITS, completionGraceMs: 20_000 } },
     );
     expect(end.outcome).toEqual({ is: "done" });
     expect(events.filter((event) => event.type === "delivered")).toEqual([{ type: "delivered", directive: "d1" }]);

@@ -7,7 +7,7 @@ import { LIMITS, play } from "../../../test/contracts/agent-play.ts";
 import { countOf, figure } from "../../../test/support/figure.ts";
 import { taggedProcesses } from "../../../test/support/processes.ts";
 import { plainAgent } from "../../../test/support/spec.ts";
-import { tempDir } from "../../../test/support/temp.ts";
+import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import type { AgentSession, OpenRequest } from "../../ports.ts";
 import { commandEntrySchema, type CommandGiven, type OutputRule } from "../../spec/command-agent.ts";
 import { startStandin, type Standin } from "../../standin/server.ts";
@@ -189,14 +189,13 @@ describe("a command", () => {
   });
 
   it("is interrupted by the signal of its entry first", async () => {
-    const script = "trap 'echo ending > bye.txt; exit 0' INT; echo up; sleep 30 & wait";
+    const script = "trap 'echo ending > bye.txt; exit 0' INT; touch up.txt; sleep 30 & wait";
     const { session, workspace, run } = await placeWith({ script, entry: { interrupt: "SIGINT" } });
     const controller = new AbortController();
-    const { end } = await play(session, "go", {
-      signal: controller.signal,
-      onEvent: ({ type }) => type === "session-opened" && setTimeout(() => controller.abort("stop"), 300),
-    });
-    expect(end.outcome).toEqual({ is: "interrupted", by: "stop" });
+    const turn = play(session, "go", { signal: controller.signal });
+    await waitFor(() => existsSync(join(workspace, "up.txt")), { what: "its trap" });
+    controller.abort("stop");
+    expect((await turn).end.outcome).toEqual({ is: "interrupted", by: "stop" });
     expect(existsSync(join(workspace, "bye.txt"))).toBe(true);
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });

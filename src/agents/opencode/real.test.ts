@@ -1,12 +1,12 @@
 /** The real opencode on the stand-in model, beyond the contract: what providers refuse, what tools do, other servers. */
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { play, type PlayOptions } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { bash, opencodeWorld, write, type OpencodeWorld } from "../../../test/support/opencode.ts";
-import { taggedProcesses } from "../../../test/support/processes.ts";
+import { shownOf, taggedProcesses } from "../../../test/support/processes.ts";
 import type { Agent, AgentSession, OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 import { opencode } from "../opencode.ts";
@@ -141,9 +141,11 @@ it("holds the request beyond --agent-max-turns", async () => {
 });
 
 function runningServer(): { pid: number; url: string; password: string } {
-  const [pid = 0] = taggedProcesses("PAWL_RUN", world.run);
-  const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.[1];
-  const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "";
+  // Its tools have all that is in its environment.
+  const [pid = 0] = taggedProcesses("PAWL_RUN", world.run).filter((one) => shownOf(one).includes("\0--port\0"));
+  const shown = shownOf(pid);
+  const port = /--port\0(\d+)/.exec(shown)?.[1];
+  const password = /OPENCODE_SERVER_PASSWORD=(\w+)/.exec(shown)?.[1] ?? "";
   return { pid, url: `http://127.0.0.1:${port}`, password };
 }
 
@@ -177,11 +179,11 @@ it("gives its instructions and no prompt to the outside, and has only what --too
   const { end } = await play(session, prompt, {
     onEvent(event) {
       if (event.type !== "tool-start") return;
-      words = taggedProcesses("PAWL_RUN", world.run).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+      words = taggedProcesses("PAWL_RUN", world.run).map(shownOf);
     },
   });
   expect(end.outcome).toEqual({ is: "done" });
-  expect(words.length).toBeGreaterThan(0);
+  expect(words.join("\n")).toContain("--port");
   expect(words.join("\n")).not.toContain("secret words");
   const { tools, system } = model.seen.at(-1) ?? { tools: [], system: "" };
   expect(new Set(tools)).toEqual(new Set(["bash", "pawl_done", "read"]));
