@@ -5,7 +5,10 @@ import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
-const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
+/** Held longer than a call may take by itself. */
+const bash = (command: string) => ({
+  tools: [{ name: "Bash", input: { command, description: "work", timeout: 600_000 } }],
+});
 /** Held by a file that git ignores, in the one place that both see. */
 const heldBy = (gate: string) => bash(`while [ ! -e ${GATE}${gate} ]; do sleep 0.05; done`);
 
