@@ -16,7 +16,7 @@ atFileEnd(async () => {
   for (const path of made.splice(0)) await remove(path);
 });
 
-/** What a killed program left running may still write there for a moment; `maxRetries` of Node's own does not wait. */
+/** What a killed program left running may still write there for a moment. */
 async function remove(path: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
