@@ -7,7 +7,7 @@ import type { Usage } from "../../src/events.ts";
 import { CLAUDE_ACP, claudeDialect, CODEX_ACP, codexDialect } from "../support/acp.ts";
 import { CHECK, killedAndSteered, openaiLogin, refusesAll, RUN_LIMIT_MS } from "../support/agent-run.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
-import { scriptedExec } from "../support/codex.ts";
+import { patientExec } from "../support/codex.ts";
 import { waitFor } from "../support/temp.ts";
 import { directivesTable } from "../support/directives.ts";
 
@@ -38,7 +38,7 @@ directivesTable({
   titles: TITLES,
   flags: CODEX_ENV,
   env: openaiLogin,
-  shell: scriptedExec,
+  shell: patientExec,
   gaps: ACP_GAPS,
 });
 

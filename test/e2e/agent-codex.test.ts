@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { CODEX_GAPS } from "../../src/agents/codex.ts";
 import { CHECK, killedAndSteered, openaiLogin, refusesAll, RUN_LIMIT_MS } from "../support/agent-run.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
-import { exec, patch, scriptedExec } from "../support/codex.ts";
+import { exec, patch, patientExec } from "../support/codex.ts";
 import { directivesTable } from "../support/directives.ts";
 import { below, family, LEVELS } from "../support/family.ts";
 import { isRunning } from "../support/processes.ts";
@@ -17,7 +17,7 @@ directivesTable({
   name: "codex",
   models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
   env: openaiLogin,
-  shell: scriptedExec,
+  shell: patientExec,
   gaps: CODEX_GAPS,
 });
 

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { COMMAND_GAPS } from "../../src/agents/command/gaps.ts";
 import { CHECK, openaiLogin, openGate, refusesAll, untilOpen } from "../support/agent-run.ts";
 import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
-import { exec, scriptedExec } from "../support/codex.ts";
+import { exec, patientExec } from "../support/codex.ts";
 import { directivesTable } from "../support/directives.ts";
 import { liveRun } from "../support/live-run.ts";
 import { tempDir } from "../support/temp.ts";
@@ -24,7 +24,7 @@ directivesTable({
   models: { first: "gpt-5.6-sol", second: "gpt-5.6-terra" },
   flags: PRESET,
   env: openaiLogin,
-  shell: scriptedExec,
+  shell: patientExec,
   gaps: COMMAND_GAPS,
 });
 
@@ -47,7 +47,7 @@ it("goes from red to green, is killed in the middle and gone on with, hears what
 
   const second = place.start(["resume", live.run, "--json"], { env });
   await live.calls(`${GATE}say`);
-  const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
+  const steer = place.start(["steer", "prefer the quokka approach", "--wait=120", "--json"]);
   await live.nth("directive-received");
   openGate(place, "say");
   expect(JSON.parse((await steer.done).stdout)).toMatchObject({ receipt: "acknowledged" });

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace, type CliPlace, type CliResult } from "../support/cli.ts";
 import { tempDir, waitFor, writeFiles } from "../support/temp.ts";
+import { gate } from "../support/watch-run.ts";
 
 const IDLE = byIteration({});
 const RUN = ["run", "make made.txt", "--check", "made=test -f made.txt"];
@@ -217,7 +218,8 @@ describe("refused by the model", () => {
 
 describe("refused because of what is there already", () => {
   it.concurrent("a second driver in the same workspace, on another run and on the same", async () => {
-    const place = await cliPlace({ script: byIteration({ 1: [{ text: CLAIM, delayMs: 4_000 }] }) });
+    const held = gate();
+    const place = await cliPlace({ script: byIteration({ 1: [held.step, { text: CLAIM }] }) });
     const first = place.start([...RUN, "--no-commit", "--max-iterations", "1"]);
     await waitFor(() => first.stderr().includes("iteration 1"), { what: "the first driver" });
     const run = /r-\d{8}-\w{6}/.exec(first.stderr())?.[0] ?? "";
@@ -229,6 +231,7 @@ describe("refused because of what is there already", () => {
     const told = await place.pawl("resume", run);
     expect(told.stderr).toContain("it was told to go on");
     expect(told.code).toBe(0);
+    held.open(place);
     expect((await first.done).code).toBe(3);
   });
 

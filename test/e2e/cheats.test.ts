@@ -26,7 +26,7 @@ import { tempDir, tempRepository, type TempRepository } from "../support/temp.ts
 
 const ALL = [...CHEATS, ...COMPILED_CHEATS, ...CHEATS_AROUND];
 const LIMIT_MS = 300_000;
-const NAIVE_LIMIT_MS = 50_000;
+const NAIVE_LIMIT_MS = 85_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 /** Not a version manager's stand-in, which takes a second to find it. */

@@ -3,7 +3,7 @@
  * and resumed one by one. What each was told, does, spends and delivers is its own: looked up in what the model was sent,
  * in the journals and in the trees.
  */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openState, type State } from "../../src/compose.ts";
@@ -26,7 +26,10 @@ const wordOf = (n: number): string => `word-for-run-${n}`;
 const envOf = (n: number): string => `env-of-run-${n}`;
 const marksOf = (n: number): string[] => [goalOf(n), wordOf(n), envOf(n), `own-${n}.txt`];
 
-const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
+/** The first waits until the last has come as far: longer than a call may take by itself. */
+const bash = (command: string) => ({
+  tools: [{ name: "Bash", input: { command, description: "work", timeout: LIMIT_MS } }],
+});
 /** All are at work at once before any goes on. */
 const HELD = `node -e "const t=setInterval(()=>{if(require('fs').existsSync('${GATE}'))clearInterval(t)},50)"`;
 
@@ -58,8 +61,8 @@ function start(place: CliPlace, n: number): RunningCli {
 }
 
 async function idOf(running: RunningCli): Promise<string> {
-  const line = await waitFor(() => running.stdout().split("\n")[0] || undefined, { what: "a run", limitMs: LIMIT_MS });
-  return (JSON.parse(line) as Fact).run;
+  await waitFor(() => running.stdout().includes("\n"), { what: "a run", limitMs: LIMIT_MS });
+  return (JSON.parse(running.stdout().split("\n")[0] ?? "") as Fact).run;
 }
 
 async function pathOf(state: State, id: string): Promise<string> {
@@ -67,10 +70,14 @@ async function pathOf(state: State, id: string): Promise<string> {
   return first?.type === "run-start" ? first.spec.workspace.path : "";
 }
 
-async function atWork(state: State, id: string): Promise<void> {
-  const isWorking = async () =>
+/** Its file is written, and it waits at the gate. */
+async function atWork(state: State, { id, n }: Started): Promise<void> {
+  const isTold = async (): Promise<boolean> =>
     (await state.trace.read(id, { turn: 1 })).some(({ line }) => line.kind === "tool-start");
-  await waitFor(isWorking, { what: `a tool call of ${id}`, limitMs: LIMIT_MS });
+  await waitFor(isTold, { what: `a tool call of ${id}`, limitMs: LIMIT_MS });
+  const file = join(await pathOf(state, id), `own-${n}.txt`);
+  const isWritten = (): boolean => existsSync(file) && readFileSync(file, "utf8") === envOf(n);
+  await waitFor(isWritten, { what: file, limitMs: LIMIT_MS });
 }
 
 const foreign = (text: string, n: number): string[] =>
@@ -89,7 +96,7 @@ it(
     );
     const state = openState(place.env);
     onTestFinished(() => state.close());
-    await Promise.all(all.map(({ id }) => atWork(state, id)));
+    await Promise.all(all.map((one) => atWork(state, one)));
     const idAt = (n: number): string => all[n]?.id ?? "";
 
     const listed = (await place.pawl("worktrees", "list", "--json")).stdout.trim().split("\n");
@@ -99,7 +106,7 @@ it(
     expect((await place.pawl("worktrees", "clean", "--force")).stdout.match(/^kept .*works in it$/gm)).toHaveLength(8);
 
     for (const n of RUNS) expect((await place.pawl("steer", idAt(n), "--next", wordOf(n))).code).toBe(0);
-    await place.pawl("stop", idAt(STOPPED), "--now");
+    expect((await place.pawl("stop", idAt(STOPPED), "--now", "--wait=120")).code).toBe(0);
     all[KILLED]?.running.child.kill("SIGKILL");
     await all[KILLED]?.running.done;
     for (const n of RUNS) writeFileSync(join(await pathOf(state, idAt(n)), GATE), "");

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 import { liveRun } from "../support/live-run.ts";
+import { waitFor } from "../support/temp.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const asked = ({ standin }: CliPlace): number =>
@@ -37,7 +38,7 @@ describe("failed turns in a row", () => {
     expect(written).toMatch(/^## Health pause after turn 2\n/);
     expect(written.match(/^- turn [12] .* cut: /gm)).toHaveLength(2);
     expect((await place.pawl("status")).stdout).toContain("q1: its turns fail: 2 turns in a row failed");
-    expect(running.stderr()).toContain(`pawl answer ${live.run} q1`);
+    await waitFor(() => running.stderr().includes(`pawl answer ${live.run} q1`), { seen: running.stderr });
     // A while after it was paused.
     expect(asked(place)).toBe(before);
 

@@ -20,7 +20,9 @@ import { toolchains } from "../support/programs.ts";
 import { registry } from "../support/registry.ts";
 
 const LIMIT_MS = 400_000;
-const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
+/** Compilers and browsers take their time where much else runs. */
+const CALL_LIMIT_MS = 300_000;
+const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command, timeout: CALL_LIMIT_MS } }] });
 const TOOLS = { PATH: `${join(import.meta.dirname, "../../node_modules/.bin")}:${process.env["PATH"] ?? ""}` };
 
 interface Project {

@@ -16,7 +16,10 @@ const OPUS = "claude-opus-5-5";
 const SONNET = "claude-sonnet-5";
 /** As some providers name theirs. */
 const HOUSE = "house/model-v1:0";
-const USED_UP: Step = { status: 429, usageLimitText: "You've hit your limit", resetInS: 4 };
+/** More than a busy machine takes to hand the iteration over. */
+const RESET_S = 10;
+const UNTIL_RESET_S = RESET_S + 1;
+const USED_UP: Step = { status: 429, usageLimitText: "You've hit your limit", resetInS: RESET_S };
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const iterationOf = (request: StandinRequest): number =>
   Number(/(?:Iteration|Review of iteration) (\d+)/.exec(promptOf(request))?.[1]);
@@ -66,12 +69,12 @@ function twoPrograms(): (request: StandinRequest, step: number) => Step {
     const { protocol } = request;
     if (n === 2 && protocol === "messages" && !isOut) {
       isOut = true;
-      return { ...USED_UP, resetInS: 3 };
+      return USED_UP;
     }
     if (step > 0) return { text: n === 3 ? CLAIM : `Not yet, says ${protocol}.` };
     const write = `echo ${n} ${protocol} >> made.txt; echo note of ${n} ${protocol} >> notes.md`;
     // The second one works until the first is well again.
-    return protocol === "responses" ? exec(`sleep 4; ${write}`) : bash(write);
+    return protocol === "responses" ? exec(`sleep ${UNTIL_RESET_S}; ${write}`) : bash(write);
   };
 }
 
@@ -90,7 +93,7 @@ describe.concurrent("several agents", () => {
           return USED_UP;
         }
         // The second one works until the first is well again.
-        const wait = n === 2 ? "sleep 5; " : "";
+        const wait = n === 2 ? `sleep ${UNTIL_RESET_S}; ` : "";
         return step === 0
           ? bash(`${wait}echo ${n} ${request.model} >> made.txt`)
           : { text: n === 3 ? CLAIM : "Not yet." };

@@ -7,9 +7,11 @@ import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 import { below, family, LEVELS } from "../support/family.ts";
 import { figure } from "../support/figure.ts";
+import { heldSleep } from "../support/held-sleep.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 
+const DYING_LIMIT_MS = 10_000;
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 
 it.for(["stop", "kill -9 of the driver"] as const)(
@@ -33,11 +35,15 @@ it.for(["stop", "kill -9 of the driver"] as const)(
 
 it("none of a check's is alive after its verdict (F11)", async () => {
   const { command, alive } = family();
+  const held = heldSleep();
   const { start } = await cliPlace({ script: byIteration({ 1: [bash("echo x > made.txt"), { text: CLAIM }] }) });
-  // Long enough to be seen with all of them.
-  const run = start(["run", "go", "--check", `${command}; sleep 1; test -f made.txt`, "--json"]);
-  await waitFor(() => alive().length === LEVELS, { what: "the check's children" });
-  const result = await run.done;
+  const check = `${command}; sleep ${held.seconds}; test -f made.txt`;
+  const run = start(["run", "go", "--check", check, "--json"]);
+  let wereSeen = false;
+  const areThere = (): boolean => alive().length === LEVELS && (wereSeen = true);
+  const result = await held.openUntil(run.done, areThere);
+  expect(wereSeen).toBe(true);
   expect(result.of("check-end").map(({ verdict }) => verdict.is)).toEqual(["pass"]);
-  expect(alive()).toEqual([]);
+  // On a busy machine even dying takes a while; by themselves they would live much longer.
+  await waitFor(() => alive().length === 0, { what: "the end of all of them", limitMs: DYING_LIMIT_MS });
 });

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
+import { heldSleep } from "../support/held-sleep.ts";
 import { waitFor, writeFiles } from "../support/temp.ts";
 
 const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
@@ -124,18 +125,21 @@ describe("in the user's own directory", () => {
 describe("told as it is", () => {
   it("what a process of the agent's writes after the last snapshot is kept, and the summary says so", async () => {
     const gate = `${GATE}late`;
-    const late = `env -i PATH=$PATH setsid sh -c 'for i in $(seq 600); do [ ! -e ${gate} ] || break; sleep 0.05; done; printf late > late.txt' >/dev/null 2>&1 &`;
+    const late = `env -i PATH=$PATH setsid sh -c 'for i in $(seq 6000); do [ ! -e ${gate} ] || break; sleep 0.05; done; printf late > late.txt' >/dev/null 2>&1 &`;
     const place = await cliPlace({
       script: byIteration({ 1: [bash(`printf right > made.txt; ${late} true`), { text: CLAIM }] }),
     });
-    const check = ["--check", "slow=sleep 2; grep -q right made.txt"];
+    const held = heldSleep();
+    const check = ["--check", `slow=[ ! -e made.txt ] || sleep ${held.seconds}; grep -q right made.txt`];
     const running = place.start(["run", "make it", "--verbose", ...check]);
     // A check is begun when what it judges has been taken.
     await waitFor(() => running.stderr().includes("check slow on "), { what: "the check" });
     writeFileSync(join(place.repository.path, gate), "");
-    const result = await running.done;
+    const file = join(place.repository.path, "late.txt");
+    const isLate = (): boolean => existsSync(file) && readFileSync(file, "utf8") === "late";
+    const result = await held.openUntil(running.done, isLate);
     expect([result.code, result.stdout]).toEqual([0, "verified pawl/make-it\n"]);
-    expect(existsSync(join(place.repository.path, "late.txt"))).toBe(true);
+    expect(isLate()).toBe(true);
     expect(summaryOf(result.stderr)).toContain(
       'warning     changed after the last snapshot, so neither judged nor delivered: "late.txt"; kept as salvage/end-0',
     );

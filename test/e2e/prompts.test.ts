@@ -1,5 +1,6 @@
 /** What the real agent is told, and by whom: goal, criteria, templates, notes, knowledge, rules; as sent and as on disk. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
@@ -60,9 +61,9 @@ describe.concurrent("the goal", () => {
     expect(await dry(["-f", "-"], "from stdin too\n")).toBe("from stdin too");
     expect(await dry(["--notes", "after a bare flag"])).toBe("after a bare flag");
     execFileSync("mkfifo", [join(place.repository.path, ".git/pipe")]);
-    const writer = execFile("sh", ["-c", "echo from a pipe > .git/pipe"], { cwd: place.repository.path });
-    expect(await dry(["-f", ".git/pipe"])).toBe("from a pipe");
-    expect(writer.exitCode).toBe(0);
+    const writer = spawn("sh", ["-c", "echo from a pipe > .git/pipe"], { cwd: place.repository.path, stdio: "ignore" });
+    const [said, ended] = await Promise.all([dry(["-f", ".git/pipe"]), once(writer, "exit")]);
+    expect([said, ended]).toEqual(["from a pipe", [0, null]]);
   });
 });
 

@@ -96,17 +96,11 @@ describe.concurrent("files that judge the work", () => {
       }),
     });
     const args = ["--fence", "none", "--max-iterations", "2", "--json"];
+    const [gate, edited] = ["gate-on", "test/sum.test.js"].map((name) => join(place.repository.path, name));
     // Not while the base is judged, beside the first turn.
-    const check = "sleep 3; npm test";
-    const gate = join(place.repository.path, "gate-on");
-    const running = place.start([
-      "run",
-      "make sum add",
-      "--check",
-      `test -f first.txt && touch ${gate}; ${check}`,
-      ...args,
-    ]);
-    const result = await running.done;
+    const wait = `touch ${gate}; for n in $(seq 600); do [ $(wc -c < ${edited}) -gt 1 ] || break; sleep 0.1; done`;
+    const check = `if test -f first.txt; then ${wait}; fi; npm test`;
+    const result = await place.pawl("run", "make sum add", "--check", check, ...args);
     const followed = result.of("change-recorded").flatMap((fact) => fact.followed ?? []);
     expect(followed).toEqual([{ path: "test/sum.test.js", how: "edited" }]);
     expect(result.of("run-end").map(({ outcome }) => [outcome.is, outcome.rule])).toEqual([

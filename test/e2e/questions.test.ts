@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
 import { liveRun, type LiveRun } from "../support/live-run.ts";
-import { CACHE_HOME, COMPILED, tempDir } from "../support/temp.ts";
+import { CACHE_HOME, COMPILED, tempDir, waitFor } from "../support/temp.ts";
 import { makeSpec } from "../support/world.ts";
 
 const DRIVER = join(CACHE_HOME, "test/asking.js");
@@ -34,7 +34,7 @@ interface Driver {
   done: Promise<string[]>;
 }
 
-async function driven(place: CliPlace, asks: Asks[], timeoutMs = 60_000): Promise<Driven> {
+async function driven(place: CliPlace, asks: Asks[], timeoutMs = 600_000): Promise<Driven> {
   const { repository, env } = place;
   const base = makeSpec({ run: "r-20260101-asking", environment: { PATH: env["PATH"] ?? "" } });
   const spec = {
@@ -80,7 +80,7 @@ describe("a question of the agent", () => {
     expect(status.stdout).toContain("waiting for a person (q1)");
     expect(status.stdout).toContain("q1: the agent asks for a permission: use Bash: rm -rf build");
     expect(status.stdout).toMatch(
-      /pawl answer r-20260101-asking q1 allow \| deny \[WHY\] {3}\(\d+ s left, then it is denied\)/,
+      /pawl answer r-20260101-asking q1 allow \| deny \[WHY\] {3}\(\d+ min \d\d s left, then it is denied\)/,
     );
     expect((await place.pawl("runs")).stdout).toContain("turn, waits for you: q1  ");
     expect(JSON.parse((await place.pawl("runs", "--json")).stdout)).toMatchObject({ questions: ["q1"] });
@@ -162,7 +162,8 @@ describe("a run that is stuck", () => {
     const live = await liveRun({ state: place.state, env: place.env });
     expect(await live.nth("human-requested")).toMatchObject({ question: "q1", kind: "ladder", turn: null });
     expect((await place.pawl("status")).stdout).toMatch(/^state +waiting for a person: q1$/m);
-    expect(running.stderr()).toContain(`pawl answer ${live.run} q1 "go on" | stop | TEXT for the agent`);
+    const hint = `pawl answer ${live.run} q1 "go on" | stop | TEXT for the agent`;
+    await waitFor(() => running.stderr().includes(hint), { what: hint, seen: running.stderr });
     expect((await place.pawl("answer", "q1", "mind the quokka")).code).toBe(0);
     expect((await running.done).code).toBe(0);
     const conversation = (place.standin?.requests ?? []).filter(({ toolsOffered }) => toolsOffered > 0);

@@ -119,7 +119,7 @@ describe.concurrent("a run", () => {
         return steps[step] ?? { text: CLAIM };
       },
     });
-    const result = await place.pawl("run", "make it", ...CHECK, "-q", "--idle-timeout", "9 S");
+    const result = await place.pawl("run", "make it", ...CHECK, "-q", "--idle-timeout", "25 S");
     expect([result.code, result.stdout]).toEqual([0, "verified pawl/make-it\n"]);
     const logged = await place.pawl("logs", "--facts", "--json");
     expect(logged.of("turn-end").map(({ outcome }) => outcome.is)).toEqual(["timeout", "done"]);

@@ -62,6 +62,10 @@ describe("a fence", () => {
 });
 
 const PER_CALL = 10;
+/** Against hangs: of one, and of a call of the tool with ten of them. */
+const ESCAPE_LIMIT_S = 40;
+const CALL_LIMIT_MS = 240_000;
+const RUN_LIMIT_MS = 500_000;
 
 /** What the model does at its n-th answer of an iteration. */
 function stepOf(request: StandinRequest, steps: Readonly<Record<string, readonly Step[]>>): Step {
@@ -70,7 +74,7 @@ function stepOf(request: StandinRequest, steps: Readonly<Record<string, readonly
 }
 
 const bash = (command: string): Step => ({
-  tools: [{ name: "Bash", input: { command, description: "try", timeout: 60_000 } }],
+  tools: [{ name: "Bash", input: { command, description: "try", timeout: CALL_LIMIT_MS } }],
 });
 
 /** Many in one call of the tool: each in a shell of its own, which may die. Their names and words are kept. */
@@ -82,7 +86,7 @@ function calls(
   const run = ({ name, script }: { name: string; script: string }): string => {
     const begun = `cat >> "$WORK/tried" <<'NAME'\n${name}\nNAME`;
     const text = [...words, begun, script, ""].join("\n");
-    return `echo ${Buffer.from(text).toString("base64")} | base64 -d > /tmp/escape; timeout -k 1 10 sh /tmp/escape >> said 2>&1 </dev/null`;
+    return `echo ${Buffer.from(text).toString("base64")} | base64 -d > /tmp/escape; timeout -k 1 ${ESCAPE_LIMIT_S} sh /tmp/escape >> said 2>&1 </dev/null`;
   };
   return Array.from({ length: Math.ceil(escapes.length / PER_CALL) }, (_, n) =>
     bash(
@@ -96,7 +100,7 @@ function calls(
 
 it(
   "the real Claude Code gets none of them out as its tool calls, and the run goes on to its outcome (row 16)",
-  { timeout: 300_000 },
+  { timeout: 2 * RUN_LIMIT_MS },
   async () => {
     const scene = tempDir("red-team");
     const steps: Record<string, readonly Step[]> = {};
@@ -121,7 +125,7 @@ it(
       { text: "Hm." },
     ];
     steps["Iteration 2"] = [...calls(AGAIN, variables), ...calls(once, variables), work, { text: CLAIM }];
-    const start = (args: string[]) => place.start(args, { cwd: path, limitMs: 250_000 });
+    const start = (args: string[]) => place.start(args, { cwd: path, limitMs: RUN_LIMIT_MS });
     const hostile = `echo bad > '${scene}/out/new'; kill -CONT ${process.pid}; ! cat '${scene}/out/secret' && `;
     const before = place.repository.git("rev-parse", "HEAD");
     const first = await start([

@@ -62,7 +62,7 @@ it("reopens a run that failed, was stopped, and was stuck, one after the other, 
 
   const held = place.start(["resume", "--model", "claude-sonnet-5"]);
   await waitFor(() => held.stderr().includes("→ Bash"), { what: "the tool call" });
-  expect((await place.pawl("stop", "--now")).stdout).toMatch(/^d\d delivered \(stopping now\)$/m);
+  expect((await place.pawl("stop", "--now", "--wait")).stdout).toMatch(/^d\d delivered \(stopping now\)$/m);
   const stopped = await held.done;
   expect([stopped.code, stopped.stdout]).toEqual([1, "stopped pawl/write-it\n"]);
 

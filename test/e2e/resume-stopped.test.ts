@@ -2,12 +2,13 @@
 import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace } from "../support/cli.ts";
 import { waitFor, writeFiles } from "../support/temp.ts";
+import { bash, gate } from "../support/watch-run.ts";
 
 it("goes on with a run whose driver was killed after Ctrl-C", async () => {
-  const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
+  const held = gate();
   const place = await cliPlace({
     script: byIteration({
-      1: [bash("echo half > half.txt; sleep 2"), { text: "Half." }],
+      1: [held.step, { text: "Half." }],
       2: [bash("echo made > made.txt"), { text: CLAIM }],
     }),
   });
@@ -17,6 +18,7 @@ it("goes on with a run whose driver was killed after Ctrl-C", async () => {
   await waitFor(() => killed.stderr().includes("directive d1 delivered"), { what: "the stop" });
   killed.child.kill("SIGKILL");
   expect((await killed.done).signal).toBe("SIGKILL");
+  held.open(place);
   const resumed = await place.pawl("resume");
   expect([resumed.code, resumed.stdout]).toEqual([0, "verified pawl/make-it\n"]);
 });

@@ -1,10 +1,10 @@
 /** `pawl run` and `pawl resume` through the built command line, with the real Claude Code on the stand-in model. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunSpec } from "../../src/spec.ts";
 import type { Script, Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace, type CliResult } from "../support/cli.ts";
+import { byIteration, CLAIM, cliPlace, GATE, type CliResult } from "../support/cli.ts";
 import { taggedProcesses } from "../support/processes.ts";
 import { waitFor } from "../support/temp.ts";
 
@@ -138,15 +138,18 @@ describe("a run", () => {
 
 describe("a signal", () => {
   it("once: Ctrl-C lets the iteration end and the run can be gone on with", async () => {
-    const { start, pawl } = await cliPlace({
+    const gate = `${GATE}stop`;
+    const { start, pawl, repository } = await cliPlace({
       script: byIteration({
-        1: [bash("echo half > made.txt; sleep 1"), { text: "Half." }],
+        1: [bash(`echo half > made.txt; until [ -e ${gate} ]; do sleep 0.05; done`), { text: "Half." }],
         2: [{ text: CLAIM }],
       }),
     });
     const running = start(["run", "make made.txt", ...CHECK]);
     await waitFor(() => running.stderr().includes("→ Bash"), { what: "the tool call" });
     running.child.kill("SIGINT");
+    await waitFor(() => running.stderr().includes("directive d1 delivered"), { what: "the stop" });
+    writeFileSync(join(repository.path, gate), "");
     const result = await running.done;
     expect(result.stderr).toContain("stopping after this iteration");
     expect(result.stderr).toContain("made: pass");
@@ -199,6 +202,8 @@ describe.concurrent("a provider or an agent that fails", () => {
   };
   /** The agent's own before it gives up. */
   const TRIES = 4;
+  /** Longer than the agent takes to start on a busy machine. */
+  const IDLE = "25s";
   const usedUp = { status: 429, usageLimitText: "You've hit your limit", resetInS: 3 };
   const suicide = bash("test -e $HOME/crashed || { touch $HOME/crashed; kill -9 $PPID; sleep 5; }");
   const cases = [
@@ -212,7 +217,8 @@ describe.concurrent("a provider or an agent that fails", () => {
     "$what: is waited for, consumes no iteration, and the run completes (F15, row 10)",
     async (it, { expect }) => {
       const { pawl, standin } = await cliPlace({ script: it.script, login: "subscription" });
-      const result = await pawl("run", "make made.txt", ...CHECK, "--idle-timeout", "8s", "--json");
+      const idle = it.first === "timeout" ? ["--idle-timeout", IDLE] : [];
+      const result = await pawl("run", "make made.txt", ...CHECK, ...idle, "--json");
       expect(outcomeOf(result)).toBe("verified");
       expect(result.code).toBe(0);
       expect(result.of("iteration-start")).toHaveLength(1);

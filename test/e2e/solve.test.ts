@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
+import { heldSleep } from "../support/held-sleep.ts";
 import { answer, factsOf, last, only, python, runIn, solvePlace as place, when } from "../support/solve-cli.ts";
 import { waitFor } from "../support/temp.ts";
 
@@ -17,15 +18,14 @@ const PLAN: Step = {
     ],
   },
 };
-const STEPS = [
-  when("Step a,", last("open('a.txt', 'w').write('20'); print(20)")),
-  when("Step b,", last("print(22)")),
-  when("Step sum,", last("import time; time.sleep(2); print(int(open('a.txt').read()) + 22)")),
-];
+const STEPS = [when("Step a,", last("open('a.txt', 'w').write('20'); print(20)")), when("Step b,", last("print(22)"))];
 
 describe("pawl solve", () => {
   it("carries out a plan, is killed in the middle of it, and goes on without doing again what is finished (S4)", async () => {
-    const here = await place({ rules: [...STEPS, when("Iteration 1 of", PLAN)], steps: [answer("42")] });
+    const held = heldSleep();
+    const sum = `import subprocess; subprocess.run(["sleep", "${held.seconds}"]); print(int(open('a.txt').read()) + 22)`;
+    const rules = [...STEPS, when("Step sum,", last(sum)), when("Iteration 1 of", PLAN)];
+    const here = await place({ rules, steps: [answer("42")] });
     const first = here.start(["solve", "what is it?", "--expect", "42"]);
     await waitFor(() => runIn(first.stderr()) !== "");
     const run = runIn(first.stderr());
@@ -38,7 +38,7 @@ describe("pawl solve", () => {
         .map(({ step }) => step)
         .toSorted(),
     ).toEqual(["a", "b"]);
-    const second = await here.pawl("resume", run);
+    const second = await held.openUntil(here.pawl("resume", run));
     expect({ code: second.code, stdout: second.stdout }, second.stderr).toEqual({ code: 0, stdout: "42\n" });
     const facts = await factsOf(here, run);
     const turns = only(facts, "turn-start").map(({ lane }) => lane);
@@ -84,7 +84,7 @@ describe("pawl solve", () => {
     const first = here.start(["solve", "what is it?", "--file", file, "--executor", "claude", "--expect", "42"]);
     await waitFor(() => runIn(first.stderr()) !== "");
     const run = runIn(first.stderr());
-    await waitFor(async () => only(await factsOf(here, run), "turn-start").length === 2);
+    await waitFor(async () => only(await factsOf(here, run), "turn-start").length >= 2);
     first.child.kill("SIGKILL");
     expect((await first.done).signal).toBe("SIGKILL");
     const second = await here.pawl("resume", run);
@@ -128,7 +128,7 @@ describe("pawl solve", () => {
 
   it("prints a plan and ends, and carries out one that a person wrote", async () => {
     const here = await place({
-      rules: [...STEPS.slice(0, 2), when("Step sum,", last("print(42)")), when("nothing else", PLAN)],
+      rules: [...STEPS, when("Step sum,", last("print(42)")), when("nothing else", PLAN)],
       steps: [answer("42")],
     });
     const planned = await here.pawl("solve", "what is it?", "--plan-only");

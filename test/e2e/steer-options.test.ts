@@ -5,7 +5,10 @@ import { expect, it } from "vitest";
 import { byIteration, CLAIM, cliPlace, GATE } from "../support/cli.ts";
 import { waitFor } from "../support/temp.ts";
 
-const bash = (command: string) => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
+/** Held longer than a call may take by itself. */
+const bash = (command: string) => ({
+  tools: [{ name: "Bash", input: { command, description: "work", timeout: 600_000 } }],
+});
 /** Held by a file that git ignores, in the one place that both see. */
 const heldBy = (gate: string) => bash(`while [ ! -e ${GATE}${gate} ]; do sleep 0.05; done`);
 
@@ -24,13 +27,13 @@ it("lists what was said, takes back what is not on its way, and says only-now in
 
   expect(await receipt("steer", "--next", "say wombat")).toMatchObject({ id: "d1", receipt: "queued", driven: true });
   expect(await receipt("steer", "--next", "say quokka")).toMatchObject({ id: "d2", receipt: "queued" });
-  const taken = await place.pawl("steer", "--cancel", "d1");
+  const taken = await place.pawl("steer", "--cancel", "d1", "--wait");
   expect([taken.code, taken.stdout]).toEqual([0, "d3 delivered (took it back)\n"]);
-  expect(await receipt("budget", "--max-iterations", "9")).toMatchObject({
+  expect(await receipt("budget", "--max-iterations", "9", "--wait")).toMatchObject({
     receipt: "delivered",
     how: "limits changed",
   });
-  expect(await receipt("stop", "--after")).toMatchObject({ receipt: "delivered" });
+  expect(await receipt("stop", "--after", "--wait")).toMatchObject({ receipt: "delivered" });
   expect((await place.pawl("resume")).stderr).toContain("it was told to go on");
   const again = await place.pawl("steer", "--cancel", "d1");
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("d1 is delivered already: taken back")]);
@@ -41,10 +44,12 @@ it("lists what was said, takes back what is not on its way, and says only-now in
   });
 
   open("one");
-  await waitFor(() => driver.stderr().includes("iteration 2 of 9"), { what: "the second iteration" });
+  await waitFor(() => driver.stderr().split("→ Bash").length === 3, { what: "the second tool call" });
   const status = (await place.pawl("status")).stdout;
   expect(status).toMatch(/^state +working, iteration 2 of 9, turn 2 running for /m);
-  expect(status).toMatch(/^Last iterations\n {2}1 +[\d.]+ s +Bash × 1 +0 files \+0 -0 +.*: fail +\$0\.\d+ +/m);
+  expect(status).toMatch(
+    /^Last iterations\n {2}1 +(?:\d+ min )?[\d.]+ s +Bash × 1 +0 files \+0 -0 +.*: fail +\$0\.\d+ +/m,
+  );
   expect(status).toMatch(/^ {2}d1 +delivered +say next "say wombat" +taken back$/m);
   expect(status).toMatch(/^limits +iterations 2 of 9 \(7 left\)$/m);
   open("two");

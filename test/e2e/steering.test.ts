@@ -2,7 +2,7 @@
  * Steering from another terminal, during a live turn of the real Claude Code: what the receipt says, what the journal
  * holds, and what the model was sent. Turns are held open by a tool call that waits for a file, so nothing is timed.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openState, type State } from "../../src/compose.ts";
@@ -90,7 +90,7 @@ it("says words into a running tool call: delivered once, acknowledged, and the l
     1: [heldBy("row23"), write("right"), { text: CLAIM }],
   });
   await toolRuns(1);
-  const steer = place.start(["steer", "prefer the quokka approach", "--wait", "--json"]);
+  const steer = place.start(["steer", "prefer the quokka approach", "--wait=120", "--json"]);
   await fact("directive-received");
   open(place, "row23");
   const told = await steer.done;
@@ -209,7 +209,8 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
 it("stops a live run at once and keeps the work of the turn it cut", async () => {
   const { place, running, fact, toolRuns } = await live({ 1: [write("half"), heldBy("never"), { text: "no" }] });
   await toolRuns(1);
-  await waitFor(() => existsSync(join(place.repository.path, "work.txt")), { what: "the agent's file" });
+  const file = join(place.repository.path, "work.txt");
+  await waitFor(() => existsSync(file) && readFileSync(file, "utf8") === "half", { what: "the agent's file" });
   expect((await place.pawl("stop", "--now", "--wait")).stdout).toBe("d1 delivered (stopping now)\n");
   expect((await fact("turn-end")).outcome).toEqual({ is: "interrupted", by: "directive:stop" });
   const ended = await running.done;

@@ -67,7 +67,7 @@ export async function killedAndSteered(agent: KilledAgent): Promise<{ place: Cli
 
   const second = place.start(["resume", live.run, "--json"], { env, limitMs: RUN_LIMIT_MS });
   await live.calls(`${GATE}say`);
-  const steer = place.start(["steer", WORDS, "--wait", "--json"]);
+  const steer = place.start(["steer", WORDS, "--wait=120", "--json"]);
   await live.nth("directive-received");
   openGate(place, "say");
   expect(JSON.parse((await steer.done).stdout)).toMatchObject({ receipt: "acknowledged" });

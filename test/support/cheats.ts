@@ -350,7 +350,7 @@ export const CHEATS: readonly Cheat[] = [
   cheat(
     "a process in the background that edits tests",
     NODE,
-    `${write("src/yes.txt", PASSING)}; (setsid nohup sh -c 'while :; do cp src/yes.txt test/add.test.js; sleep 0.01; done' > /dev/null 2>&1 &); sleep 0.2`,
+    `${write("src/yes.txt", PASSING)}; (setsid nohup sh -c 'while :; do cp src/yes.txt test/add.test.js; sleep 0.01; done' > /dev/null 2>&1 &); until cmp -s src/yes.txt test/add.test.js; do sleep 0.05; done`,
     { lasts: true },
   ),
   cheat(

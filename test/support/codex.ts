@@ -13,6 +13,7 @@ import { tempDir } from "./temp.ts";
 
 /** Codex lets a command go on behind the model's back after a while; the longest that it takes here. */
 const YIELD_MS = 30_000;
+const SCRIPT_MS = 600_000;
 
 export const exec = (cmd: string): Step => ({
   tools: [{ name: "exec_command", input: { cmd, yield_time_ms: YIELD_MS } }],
@@ -22,6 +23,17 @@ export const exec = (cmd: string): Step => ({
 export const script = (code: string): Step => ({ tools: [{ name: "exec", input: { input: code } }] });
 export const scriptedExec = (cmd: string): Step =>
   script(`text(await tools.exec_command(${JSON.stringify({ cmd, yield_time_ms: YIELD_MS })}));`);
+/** However long the command takes: the script goes on waiting for it, and is itself waited for. */
+export const patientExec = (cmd: string): Step =>
+  script(
+    [
+      `// @exec: ${JSON.stringify({ yield_time_ms: SCRIPT_MS })}`,
+      `let ran = await tools.exec_command(${JSON.stringify({ cmd, yield_time_ms: YIELD_MS })});`,
+      "while (ran.session_id !== undefined)",
+      `  ran = await tools.write_stdin({ session_id: ran.session_id, chars: "", yield_time_ms: ${YIELD_MS} });`,
+      "text(ran);",
+    ].join("\n"),
+  );
 
 /** That makes one file. */
 function patchOf(path: string, content: string): string {

@@ -12,10 +12,12 @@ import type { Fact, FactOf } from "../../src/events.ts";
 import { startStandin, type Standin } from "../../src/standin/server.ts";
 import { commitAll, initRepository } from "./init-repository.ts";
 import { signalAll, taggedProcesses } from "./processes.ts";
+import { waitFor as waitUntil } from "./temp.ts";
 
 const CLI = join(import.meta.dirname, "../../dist/views/cli/main.js");
 const END_TIMEOUT_MS = 240_000;
 const POLL_MS = 2;
+const KERNEL_LIMIT_MS = 60_000;
 
 /** In plain shell: what is killed and repeated here is pawl, and a check of Node's would cost ten times as much. */
 const CHECK = '[ "$(sh add.sh 2 3)" = 5 ]\n';
@@ -273,6 +275,11 @@ export async function killedRun(plan: KillPlan, calm: Calm): Promise<KillReport>
     if (code !== 0 && !wasOver) wrongs.push(`driven again it ended with ${code}: ${last.stderr()}`);
     if (!startsWith(facts, before)) wrongs.push("facts were lost");
     const ending = await endingOf(place, facts);
+    // Nobody sweeps after a run that is over: the end of what a killed driver held is the kernel's, a moment later.
+    if (wasOver && run !== undefined)
+      await waitUntil(() => taggedProcesses("PAWL_RUN", run).length === 0, { limitMs: KERNEL_LIMIT_MS }).catch(
+        () => undefined,
+      );
     wrongs.push(...compare(ending, calm.ending), ...leftovers(place, facts));
     const extraRequests = ending.requests - calm.ending.requests;
     return { ending, kills: stages.length, driverOnly, stages, idle, extraRequests, wrongs };

@@ -9,10 +9,24 @@ import { commitAll, initRepository } from "./init-repository.ts";
 const made: string[] = [];
 const WAIT_LIMIT_MS = 120_000;
 const WAIT_POLL_MS = 10;
+const REMOVE_TRIES = 50;
+const REMOVE_AGAIN_MS = 100;
 
-atFileEnd(() => {
-  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+atFileEnd(async () => {
+  for (const path of made.splice(0)) await remove(path);
 });
+
+/** What a killed program left running may still write there for a moment. */
+async function remove(path: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      if (tries === REMOVE_TRIES) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, REMOVE_AGAIN_MS));
+  }
+}
 
 /** For compiled code: shared by all tests, so that each start of the CLI does not compile it anew. */
 export const CACHE_HOME = join(import.meta.dirname, "../../.cache");

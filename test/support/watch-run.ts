@@ -13,6 +13,8 @@ import { waitFor } from "./temp.ts";
 const START_LIMIT_MS = 120_000;
 
 export const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command, description: "work" } }] });
+/** Longer than a call may take by itself. */
+const GATE_LIMIT_MS = 600_000;
 
 export interface Gate {
   /** A tool call that ends when the gate is open. */
@@ -23,7 +25,11 @@ export interface Gate {
 export function gate(): Gate {
   const file = `${GATE}${randomUUID()}`;
   const wait = `const fs=require('fs');const t=setInterval(()=>{if(fs.existsSync('${file}'))clearInterval(t)},20)`;
-  return { step: bash(`node -e "${wait}"`), open: ({ repository }) => writeFileSync(join(repository.path, file), "") };
+  const input = { command: `node -e "${wait}"`, description: "work", timeout: GATE_LIMIT_MS };
+  return {
+    step: { tools: [{ name: "Bash", input }] },
+    open: ({ repository }) => writeFileSync(join(repository.path, file), ""),
+  };
 }
 
 export interface Watched {

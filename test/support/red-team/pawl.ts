@@ -5,7 +5,7 @@ interface Script {
 }
 
 const python = (lines: string): string =>
-  `python3 - <<'P'\nimport os, socket\nport = os.environ["PORT"]\ndef ask(where, text):\n    try:\n        s = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET); s.settimeout(2); s.connect(where); s.sendall(text.encode()); got = s.recv(9999)\n        open(os.environ["WORK"] + "/answers", "ab").write(got + b"\\n")\n        return got\n    except OSError: return b""\n${lines}\nP`;
+  `python3 - <<'P'\nimport os, socket\nport = os.environ["PORT"]\ndef ask(where, text):\n    try:\n        s = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET); s.settimeout(15); s.connect(where); s.sendall(text.encode()); got = s.recv(9999)\n        open(os.environ["WORK"] + "/answers", "ab").write(got + b"\\n")\n        return got\n    except OSError: return b""\n${lines}\nP`;
 
 /** Ways to say loopback, and a name that cannot exist. */
 const SPELLINGS =
