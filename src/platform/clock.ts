@@ -9,6 +9,14 @@ export const systemClock = {
   sleep,
 };
 
+/**
+ * For what a program that has ended may still have printed. A process that stood still meanwhile had no chance to read
+ * it: at least half of the time is given while this one is at work.
+ */
+export function afterReading(ms: number, act: () => void): void {
+  setTimeout(() => setTimeout(act, ms / 2).unref(), ms / 2).unref();
+}
+
 /** A sleeping driver must not let the process end, so the timer holds it. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   const until = performance.now() + ms;

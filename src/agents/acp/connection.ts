@@ -3,6 +3,7 @@
  * updates are read here, in order, are held when their reader is slow, and are dropped between turns.
  */
 import type { Stream } from "@agentclientprotocol/sdk";
+import { afterReading } from "../../platform/clock.ts";
 import { lines } from "../lines.ts";
 import type { Piped } from "../piped.ts";
 import { wakes, type Wake } from "../wakes.ts";
@@ -84,7 +85,7 @@ export function connection(process: Piped, { sdk, side }: { sdk: Sdk; side: Clie
   process.stdout.on("close", () => over("the agent ended"));
   void process.exited.then((how) => {
     exited = true;
-    setTimeout(() => over(`the agent ended (${how})`), EXIT_DRAIN_MS).unref();
+    afterReading(EXIT_DRAIN_MS, () => over(`the agent ended (${how})`));
   });
 
   async function request(method: string, params: Json): Promise<Json> {

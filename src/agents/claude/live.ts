@@ -3,6 +3,7 @@
  * of filling memory.
  */
 import type { Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import { afterReading } from "../../platform/clock.ts";
 import type { Channel } from "../channel.ts";
 import { wakes, type Wakes } from "../wakes.ts";
 import type { Late } from "./late.ts";
@@ -71,7 +72,7 @@ export function live({ sdk, input, process, baselines }: Parts): Live {
   };
   void process.exited.then((how) => {
     exited = true;
-    setTimeout(() => over(`Claude Code ended (${how})`), EXIT_DRAIN_MS).unref();
+    afterReading(EXIT_DRAIN_MS, () => over(`Claude Code ended (${how})`));
   });
 
   function pull(): void {

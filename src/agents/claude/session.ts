@@ -49,6 +49,7 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
   const asks = newAsks({ policy: request.agent.ask, waiting });
   let running: { uuid: string; reader: TurnReader } | undefined;
   let current: Live | undefined;
+  let dropping: Promise<void> | undefined;
   let { model, session } = request;
   /** The running process refused the model; the next one is started with it. */
   let stale = false;
@@ -114,11 +115,12 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
     return { file, servers };
   }
 
+  /** Whoever asks again waits for the same end. */
   async function drop(): Promise<void> {
-    const dropped = current;
+    if (current !== undefined) dropping = current.end();
     current = undefined;
     stale = false;
-    await dropped?.end();
+    await dropping;
   }
 
   async function* turn(

@@ -2,6 +2,7 @@
  * Codex without its app-server: one `codex exec --json` per turn, told in the app-server's words so that everything
  * else stays the same. For a program whose app-server does not start; nothing can be said into a turn.
  */
+import { afterReading } from "../../platform/clock.ts";
 import { lines } from "../lines.ts";
 import type { Live } from "./live.ts";
 import type { Piped } from "../piped.ts";
@@ -62,7 +63,7 @@ export function execLive({ start, onThread }: About): Live {
     process.stdout.on("data", (chunk: Buffer) => reader.take(chunk));
     inbox.put({ is: "answered", result: { turn } });
     const how = await process.exited;
-    await new Promise((resolve) => setTimeout(resolve, EXIT_DRAIN_MS));
+    await new Promise<void>((resolve) => afterReading(EXIT_DRAIN_MS, resolve));
     if (over) return;
     over = true;
     inbox.put({ is: "ended", why: `Codex ended (${how}): ${process.lastWords()}` });

@@ -2,6 +2,7 @@
  * A running app-server and the conversation of messages with it. What it says is queued for one reader and the stream
  * is held when the reader is slow; between turns nobody reads, and what is said then is dropped.
  */
+import { afterReading } from "../../platform/clock.ts";
 import { lines } from "../lines.ts";
 import type { Piped } from "../piped.ts";
 import { isObject, textAt, type CodexWake, type Json, type RequestId } from "./protocol.ts";
@@ -82,7 +83,7 @@ export function live(process: Piped, onUnheard: (method: string, params: Json) =
   const reader = lines(take);
   process.stdout.on("data", (chunk: Buffer) => reader.take(chunk));
   const drained = Promise.withResolvers<void>();
-  const soon = (act: () => void): void => void setTimeout(act, EXIT_DRAIN_MS).unref();
+  const soon = (act: () => void): void => afterReading(EXIT_DRAIN_MS, act);
   process.stdout.on("close", () => {
     drained.resolve();
     soon(() => over("Codex closed its output"));

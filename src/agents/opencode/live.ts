@@ -1,4 +1,5 @@
 /** One session's ear to a server: its stream of events, the answers to its prompts, and the end of its process. */
+import { afterReading } from "../../platform/clock.ts";
 import { isObject, type Json } from "./json.ts";
 import type { ServerProcess } from "./process.ts";
 import type { Client } from "./sdk.ts";
@@ -52,7 +53,7 @@ export function live({ client, process }: Parts): Live {
   const late = (why: string): void => void setTimeout(() => over(why), BROKEN_GRACE_MS).unref();
   void process?.exited.then((how) => {
     exited = true;
-    setTimeout(() => over(`opencode ended (${how})`), EXIT_DRAIN_MS).unref();
+    afterReading(EXIT_DRAIN_MS, () => over(`opencode ended (${how})`));
   });
 
   async function read(): Promise<void> {

@@ -45,17 +45,23 @@ export const listenWords = ({ home, socat, port }: { home: string; socat: string
   String(port),
 ];
 
-/** Nobody listens there now. */
-export async function freePort(): Promise<number> {
+/** Nobody listens there now. Rejects for a port that somebody has. */
+export async function freePort(wanted = 0): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(0, HOST, resolve);
+    server.listen(wanted, HOST, resolve);
   });
   const { port } = server.address() as AddressInfo;
   await new Promise<void>((resolve) => void server.close(() => resolve()));
   return port;
 }
+
+export const isTaken = (port: number): Promise<boolean> =>
+  freePort(port).then(
+    () => false,
+    () => true,
+  );
 
 export const reachPort = (port: number): Reach => over({ host: HOST, port });
 

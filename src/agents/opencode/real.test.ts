@@ -1,12 +1,14 @@
 /** The real opencode on the stand-in model, beyond the contract: what providers refuse, what tools do, other servers. */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { play, type PlayOptions } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { bash, opencodeWorld, write, type OpencodeWorld } from "../../../test/support/opencode.ts";
 import { shownOf, taggedProcesses } from "../../../test/support/processes.ts";
+import { waitFor } from "../../../test/support/temp.ts";
 import type { Agent, AgentSession, OpenRequest } from "../../ports.ts";
 import type { Step } from "../../standin/script.ts";
 import { opencode } from "../opencode.ts";
@@ -61,6 +63,32 @@ it("tells refusals apart, and takes the next turn", async () => {
     expect(model.standin.requests.length - before).toBe(1);
   }
   expect((await turn(session, [{ text: "well" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "well" });
+});
+
+it("takes another port when somebody else was given its own while it started", async () => {
+  const { root, request } = opencodeWorld();
+  const [wanted, taken, bin] = ["wanted", "taken", "late-opencode"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const script = [
+    `#!/bin/sh`,
+    `if ! test -e '${taken}'; then for last; do :; done; echo "$last" > '${wanted}.part'; mv '${wanted}.part' '${wanted}'; fi`,
+    `until test -e '${taken}'; do sleep 0.02; done`,
+    `exec opencode "$@"`,
+  ];
+  writeFileSync(bin, script.join("\n"), { mode: 0o755 });
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  const taking = waitFor(() => existsSync(wanted), { what: "the port that it will be given" }).then(() => {
+    other.listen(Number(readFileSync(wanted, "utf8")), "127.0.0.1", () => writeFileSync(taken, ""));
+  });
+  const session = await agent.open(request({ model: MODEL, agent: { ...request().agent, options: { bin } } }));
+  onTestFinished(() => session.close());
+  const { end } = await turn(session, [{ text: "elsewhere" }]);
+  await taking;
+  expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "elsewhere" });
 });
 
 it("counts each time that opencode asks, also where it takes a number in the words of a refusal for a status", async () => {

@@ -14,11 +14,12 @@ import { freshPort, modelWay, relayProgram, type ModelWay } from "./model-way.ts
 import type { OpencodeOptions } from "./options.ts";
 import { startServer, type ServerProcess } from "./process.ts";
 import { opencodeAvailable } from "./program.ts";
-import { freePort, listenWords, reachPort, reachSocket, type Reach } from "./reach.ts";
+import { freePort, isTaken, listenWords, reachPort, reachSocket, type Reach } from "./reach.ts";
 import { clientOf, type Client } from "./sdk.ts";
 
 /** From the start of the program until it can be asked. */
 const START_LIMIT_MS = 120_000;
+const PORT_TRIES = 3;
 const PASSWORD_BYTES = 24;
 const USER = "opencode";
 
@@ -130,14 +131,34 @@ export function servers({ logins, user }: { logins: readonly Login[]; user: Envi
   };
 }
 
-async function startOwn(
+interface Starting {
+  config: Json;
+  before: readonly string[];
+  signal: AbortSignal;
+}
+
+/** It takes the port seconds after that was free: another program may have been given it meanwhile. */
+async function startOwn(wanted: Wanted, starting: Starting): Promise<Owned> {
+  const isShared = wanted.request.sockets === undefined;
+  for (let tries = 1; ; tries += 1) {
+    const port = isShared ? await freePort() : freshPort(new Set());
+    try {
+      return await startAt(port, wanted, starting);
+    } catch (error) {
+      const isOthers = isShared && tries < PORT_TRIES && !starting.signal.aborted && (await isTaken(port));
+      if (!isOthers) throw error;
+    }
+  }
+}
+
+async function startAt(
+  port: number,
   { request, options }: Wanted,
-  { config, before, signal }: { config: Json; before: readonly string[]; signal: AbortSignal },
+  { config, before, signal }: Starting,
 ): Promise<Owned> {
   const { home, workspace, environment, confine, sockets } = request;
   const program = opencodeAvailable({ bin: options.bin }, environment);
   const password = randomBytes(PASSWORD_BYTES).toString("hex");
-  const port = sockets === undefined ? await freePort() : freshPort(new Set());
   const listening = sockets === undefined ? [] : listenWords({ home, socat: relayProgram(), port });
   const words = [...before, ...listening, program, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
   const [command = program, ...args] = words;

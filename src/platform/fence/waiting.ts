@@ -78,7 +78,7 @@ exec { $words[0] } @words; print STDERR "pawl-fence: $words[0]: $!\\n"; exit 1;
 /** To start a program holds this process up for some milliseconds: a command that ends sooner is not to be noticed later. */
 const DELAY_MS = 15;
 /** How long a process may take to stand still: what it is at in the kernel, on a machine with much to do. */
-const STILL_LIMIT_MS = 200;
+const STILL_LIMIT_MS = 2_000;
 const STILL_POLL_MS = 0.2;
 const AGAIN = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 /** Linux takes 128 KiB for a word, and for all of them a quarter of the stack, 2 MB as a rule. */
