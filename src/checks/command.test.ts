@@ -34,7 +34,7 @@ interface Case {
 }
 
 function judge(command: string, given: Case = {}): Promise<Verdict> {
-  const { tree = verifyTree(), timeoutMs = 30_000, environment = { PATH }, blobs = memoryBlobs() } = given;
+  const { tree = verifyTree(), timeoutMs = 120_000, environment = { PATH }, blobs = memoryBlobs() } = given;
   const spec = { name: "test", kind: "command", command, required: true, timeoutMs } as const;
   const check = commandCheck(spec, { run: given.run ?? "r-check", environment, blobs });
   return check.judge(tree, given.signal ?? new AbortController().signal, noAbout);
@@ -48,7 +48,7 @@ checkContract("a command", (situation) => {
     impossible: "no-such-program-anywhere --test",
   }[situation];
   const run = `r-${randomUUID()}`;
-  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 30_000 } as const;
+  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 120_000 } as const;
   return {
     check: commandCheck(spec, { run, environment: { PATH }, blobs: memoryBlobs() }),
     tree: verifyTree({ "green.txt": "" }),
@@ -66,8 +66,8 @@ describe("a command's end", () => {
   it("is unverifiable after the timeout, says where it hung, and nothing of its tree is left", async () => {
     const run = `r-${randomUUID()}`;
     const command = "echo step 1; (trap '' TERM; sleep 60) & setsid sh -c 'sleep 60 & sleep 60' & sleep 60";
-    const verdict = await judge(command, { timeoutMs: 1500, run });
-    expect(verdict).toEqual({ is: "unverifiable", reason: "no answer within 1500 ms, last output: step 1" });
+    const verdict = await judge(command, { timeoutMs: 5_000, run });
+    expect(verdict).toEqual({ is: "unverifiable", reason: "no answer within 5000 ms, last output: step 1" });
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 
