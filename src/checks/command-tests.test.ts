@@ -33,7 +33,7 @@ async function judge(command: string, given: Case = {}): Promise<Verdict> {
   const path = tempDir("verify");
   writeFiles(path, given.files ?? {});
   given.prepare?.(path);
-  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 60_000 } as const;
+  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 150_000 } as const;
   const check = commandCheck(reports === undefined ? spec : { ...spec, reports }, {
     run: "r-tests",
     environment: { PATH, ...given.environment },

@@ -6,6 +6,7 @@ import { checkContract } from "../../test/contracts/check.ts";
 import { noAbout } from "../../test/support/about.ts";
 import { memoryBlobs } from "../../test/support/blobs.ts";
 import { countOf, figure } from "../../test/support/figure.ts";
+import { watchHeld } from "../../test/support/held-memory.ts";
 import { taggedProcesses } from "../../test/support/processes.ts";
 import { tempDir, writeFiles } from "../../test/support/temp.ts";
 import type { Verdict } from "../events.ts";
@@ -14,6 +15,7 @@ import { commandCheck } from "./command.ts";
 
 const LINE_MB = countOf("PAWL_TEST_LINE_MB", 16);
 const LINES_MB = countOf("PAWL_TEST_STREAM_MB", 40);
+const LOOK_EVERY_BYTES = 4 * 2 ** 20;
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const PATH = process.env["PATH"] ?? "/usr/bin:/bin";
 
@@ -34,7 +36,7 @@ interface Case {
 }
 
 function judge(command: string, given: Case = {}): Promise<Verdict> {
-  const { tree = verifyTree(), timeoutMs = 30_000, environment = { PATH }, blobs = memoryBlobs() } = given;
+  const { tree = verifyTree(), timeoutMs = 120_000, environment = { PATH }, blobs = memoryBlobs() } = given;
   const spec = { name: "test", kind: "command", command, required: true, timeoutMs } as const;
   const check = commandCheck(spec, { run: given.run ?? "r-check", environment, blobs });
   return check.judge(tree, given.signal ?? new AbortController().signal, noAbout);
@@ -48,7 +50,7 @@ checkContract("a command", (situation) => {
     impossible: "no-such-program-anywhere --test",
   }[situation];
   const run = `r-${randomUUID()}`;
-  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 30_000 } as const;
+  const spec = { name: "test", kind: "command", command, required: true, timeoutMs: 120_000 } as const;
   return {
     check: commandCheck(spec, { run, environment: { PATH }, blobs: memoryBlobs() }),
     tree: verifyTree({ "green.txt": "" }),
@@ -66,8 +68,8 @@ describe("a command's end", () => {
   it("is unverifiable after the timeout, says where it hung, and nothing of its tree is left", async () => {
     const run = `r-${randomUUID()}`;
     const command = "echo step 1; (trap '' TERM; sleep 60) & setsid sh -c 'sleep 60 & sleep 60' & sleep 60";
-    const verdict = await judge(command, { timeoutMs: 1500, run });
-    expect(verdict).toEqual({ is: "unverifiable", reason: "no answer within 1500 ms, last output: step 1" });
+    const verdict = await judge(command, { timeoutMs: 5_000, run });
+    expect(verdict).toEqual({ is: "unverifiable", reason: "no answer within 5000 ms, last output: step 1" });
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
 
@@ -203,10 +205,14 @@ describe("a command's output", () => {
       process.exit(1);`;
     const tree = verifyTree({ "flood.mjs": script });
     let dropped = 0;
+    const held = watchHeld(LOOK_EVERY_BYTES);
     const blobs: Blobs = {
       ...memoryBlobs(),
       writer: () => ({
-        write: (chunk) => void (dropped += chunk.length),
+        write: (chunk) => {
+          dropped += chunk.length;
+          held.saw(chunk.length);
+        },
         end: async () => ({ hash: "0".repeat(64), bytes: 0, dropped }),
       }),
     };
@@ -217,6 +223,7 @@ describe("a command's output", () => {
     expect(verdict.failures.map((failure) => failure.fingerprint)).toEqual(["test:the last word"]);
     figure("F13, a check's output", { lineMb: LINE_MB, totalMb: LINE_MB + 8 + LINES_MB, grownMb: Math.round(grownMb) });
     expect(dropped).toBeGreaterThan((LINE_MB + 8 + LINES_MB) * 2 ** 20);
+    expect(held.mostMb()).toBeLessThan(16);
     expect(grownMb).toBeLessThan(64);
   }, 300_000);
 });

@@ -12,7 +12,7 @@ const ALL: GuardRule[] = ["tests-deleted", "tests-skipped", "tests-emptied", "su
 const never = () => new AbortController().signal;
 
 const specOf = (rules: GuardRule[], more: { maxLines?: number; paths?: string[] } = {}) =>
-  ({ name: "guard", kind: "guard", command: "guard", required: true, timeoutMs: 20_000, rules, ...more }) as const;
+  ({ name: "guard", kind: "guard", command: "guard", required: true, timeoutMs: 120_000, rules, ...more }) as const;
 
 checkContract(
   "a guard",

@@ -68,7 +68,7 @@ function judge({ agent, spec = {}, files = {}, about, home = tempDir("judge"), b
       kind: "judge",
       command: "judge",
       required: true,
-      timeoutMs: 20_000,
+      timeoutMs: 120_000,
       rubric: "One idea per paragraph.",
       passScore: 0.7,
       ...spec,

@@ -20,7 +20,7 @@ const checkOf = (command: string, given: Given = {}, run = "r-metric") =>
       kind: "metric",
       command,
       required: true,
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
       value: { line: "ops/s" },
       min: 1000,
       ...given,

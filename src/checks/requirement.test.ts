@@ -10,7 +10,7 @@ import type { VerifyTree } from "../ports.ts";
 import type { Requirement } from "../spec.ts";
 import { requirementCheck } from "./requirement.ts";
 
-const specOf = (require: Requirement[], timeoutMs = 20_000) =>
+const specOf = (require: Requirement[], timeoutMs = 120_000) =>
   ({ name: "texts", kind: "requirement", command: "requires …", required: true, timeoutMs, require }) as const;
 
 /** Takes longer than anybody waits, on a text of `a`. */

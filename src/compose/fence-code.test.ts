@@ -31,9 +31,10 @@ it("lets code reach the hosts that the run allows, and no other", async () => {
       "python",
       `import os, urllib.request
 def read(port):
-    try: return urllib.request.urlopen(f"http://localhost:{port}/", timeout=5).read().decode()
+    try: return urllib.request.urlopen(f"http://localhost:{port}/", timeout=60).read().decode()
     except OSError as e: return "refused"
 print(read(${open}), read(${closed}), sorted(os.listdir("/run/pawl")))`,
+      { timeoutMs: 150_000 },
     ),
   );
   for (const { server } of servers) server.close();

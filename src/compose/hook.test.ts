@@ -12,7 +12,7 @@ const spec = (command: string, over: Partial<HookSpec> = {}): HookSpec => ({
   command,
   policy: "warn",
   toPrompt: false,
-  timeoutMs: 10_000,
+  timeoutMs: 120_000,
   ...over,
 });
 const run = (hook: HookSpec, { input = "{}\n", signal = new AbortController().signal } = {}) =>
@@ -38,12 +38,12 @@ it("keeps the exit code and a bounded, masked part of what it printed", async ()
 it("ends one that takes too long, with its children, and calls that a failure", async () => {
   const mark = randomUUID();
   const tagged = (): number[] => taggedProcesses("PAWL_HOOK", mark);
-  const going = run(spec("echo begun; sleep 100 & sleep 100", { name: mark, timeoutMs: 4_000 }));
+  const going = run(spec("echo begun; sleep 100 & sleep 100", { name: mark, timeoutMs: 10_000 }));
   await waitFor(() => tagged().length === 3, { what: "the shell and both of its children" });
   const result = await going;
   expect(tagged()).toEqual([]);
   expect(result.ok).toBe(false);
-  expect(result.output).toBe("begun\n\n[ended after 4 s]");
+  expect(result.output).toBe("begun\n\n[ended after 10 s]");
 });
 
 it("does not mind a hook that never reads its input", async () => {

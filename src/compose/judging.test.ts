@@ -35,7 +35,7 @@ async function drivenRun(
     ...plain,
     workspace: { ...plain.workspace, branch: "pawl/x" },
     environment: { PATH: place.environment["PATH"] ?? "" },
-    checks: [{ name: "tests", kind: "command", command, required: true, timeoutMs: 60_000 }],
+    checks: [{ name: "tests", kind: "command", command, required: true, timeoutMs: 150_000 }],
     protect: { ...plain.protect, tests: ["**/*.test.mjs"] },
     verdicts: { ...USUAL, passes: 3 },
     limits: { iterations: 3 },

@@ -3,6 +3,7 @@ import { readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makePlace } from "../../test/contracts/journal-samples.ts";
+import { watchHeld } from "../../test/support/held-memory.ts";
 import { TerminalError } from "../errors.ts";
 import { makeBlobs } from "./blobs.ts";
 import { makeRedact } from "./redact.ts";
@@ -42,17 +43,14 @@ describe("blobs", () => {
     const writer = blobs.writer(4 * MB);
     writer.write(Buffer.from(`begin ${secret.slice(0, 9)}`));
     writer.write(Buffer.from(`${secret.slice(9)} `));
-    globalThis.gc?.();
-    const before = process.memoryUsage().rss;
-    let most = 0;
+    const held = watchHeld(4 * MB);
     for (let n = 0; n < 64; n += 1) {
       writer.write(piece);
-      most = Math.max(most, process.memoryUsage().rss - before);
+      held.saw(piece.length);
     }
     const { hash, dropped } = await writer.end();
     expect(dropped).toBeGreaterThan(59 * MB);
-    // The promise is 64 MB; a worker that other files share has garbage of its own.
-    expect(most).toBeLessThan(96 * MB);
+    expect(held.mostMb()).toBeLessThan(16);
     const text = Buffer.from((await blobs.get(hash)) ?? []).toString();
     expect(text.startsWith("begin *** all work")).toBe(true);
   });

@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { CLOSED_PORT } from "../../test/support/closed-port.ts";
 import { tempDir, waitFor } from "../../test/support/temp.ts";
 import { MAX_CONNECTIONS, openEgress, type Attempt } from "./egress.ts";
 
@@ -127,12 +128,9 @@ it.skipIf(!hasIpv6)("reaches IPv6 addresses that are listed", async () => {
 });
 
 it("says when nobody listens there", async () => {
-  const server = createServer();
-  const port = await listening(server);
-  server.close();
-  const { socket } = await egress([`127.0.0.1:${port}`]);
-  expect((await get(socket, `http://127.0.0.1:${port}/`)).status).toBe(502);
-  const { status, words } = await tunnel(socket, `127.0.0.1:${port}`);
+  const { socket } = await egress([`127.0.0.1:${CLOSED_PORT}`]);
+  expect((await get(socket, `http://127.0.0.1:${CLOSED_PORT}/`)).status).toBe(502);
+  const { status, words } = await tunnel(socket, `127.0.0.1:${CLOSED_PORT}`);
   expect(status).toBe(502);
   expect(words).toContain("ECONNREFUSED");
 });
@@ -262,7 +260,7 @@ it("is understood by curl", async () => {
   const curl = (...args: string[]): Promise<string> =>
     new Promise((resolve) => {
       const env = { PATH: process.env["PATH"] ?? "", http_proxy: `http://127.0.0.1:${at}`, no_proxy: "" };
-      execFile("curl", ["-sS", "--max-time", "10", ...args], { env }, (_error, out, err) => resolve(out + err));
+      execFile("curl", ["-sS", "--max-time", "120", ...args], { env }, (_error, out, err) => resolve(out + err));
     });
   expect(await curl(`http://127.0.0.1:${port}/curl`)).toContain("hello GET /curl");
   expect(await curl("--proxytunnel", `http://127.0.0.1:${port}/deep`)).toContain("hello GET /deep");

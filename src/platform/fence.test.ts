@@ -12,6 +12,8 @@ import { hiddenFiles, toolchainPlaces, type Place } from "./fence/places.ts";
 import { runProcess, start, type ProcessRecord } from "./process.ts";
 
 const SECRET = "canary-8b1f";
+/** Against a hang alone. */
+const LIMIT_MS = 120_000;
 let fence: Fence;
 let root: string;
 let places: Place[];
@@ -51,7 +53,7 @@ async function inside(script: string, limits = USUAL_LIMITS): Promise<ProcessRec
       OUT: join(root, "outside"),
       TOOLS: join(root, "tools"),
     },
-    timeoutMs: 20_000,
+    timeoutMs: LIMIT_MS,
     confine: (command, args) =>
       fence.wrap(command, args, {
         cwd: join(root, "work"),
@@ -142,18 +144,20 @@ const sleepers = (): string[] =>
 
 it("ends with everything it started, whatever sessions they moved to", async () => {
   const until = join(root, "work/seen");
-  const [one, other] = [`50.${process.pid}`, `51.${process.pid}`];
+  const [one, other] = [`500.${process.pid}`, `501.${process.pid}`];
   const ending = inside(
     `setsid sleep ${one} & (setsid sleep ${other} &); while [ ! -e "${until}" ]; do sleep 0.05; done`,
   );
-  await vi.waitFor(() => expect(sleepers()).toEqual([`sleep ${one}`, `sleep ${other}`]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(sleepers()).toEqual([`sleep ${one}`, `sleep ${other}`]), { timeout: LIMIT_MS });
   writeFileSync(until, "");
   expect((await ending).exitCode).toBe(0);
   expect(sleepers()).toEqual([]);
 });
 
 it("holds a bounded fork bomb by its limit on processes", async () => {
-  const script = "i=0; while [ $i -lt 300 ]; do sleep 3 & i=$((i+1)); done 2>&1 | tail -1; echo over";
+  // They outlive the loop however slow it is, and do not hold up `tail`.
+  const script =
+    "i=0; while [ $i -lt 300 ]; do sleep 100 > /dev/null 2>&1 & i=$((i+1)); done 2>&1 | tail -1; echo over";
   const { output } = await inside(script, { ...USUAL_LIMITS, processes: 40 });
   expect(output).toMatch(/fork|Resource temporarily unavailable/i);
 });

@@ -1,10 +1,11 @@
 /** Connections to the model that are kept, and what the gateway says of a request that did not get there. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createSocketServer, type AddressInfo, type Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { CLOSED_PORT } from "../../test/support/closed-port.ts";
 import { waitFor } from "../../test/support/temp.ts";
 import { openGateway, type Gateway, type GatewayOptions, type RequestEnd } from "./gateway.ts";
 
@@ -86,12 +87,7 @@ it("does not ask again by itself where the model may have read the request", asy
 });
 
 it("tells a request that never left whole from one that broke off: without a model, and given up half way", async () => {
-  const free = createSocketServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as AddressInfo;
-  free.close();
-  await once(free, "close");
-  const nowhere = await gatewayTo(`http://127.0.0.1:${port}`);
+  const nowhere = await gatewayTo(`http://127.0.0.1:${CLOSED_PORT}`);
   await expect(ask(nowhere, "one")).rejects.toThrow("fetch failed");
   expect(nowhere.ends).toEqual(["unsent"]);
 

@@ -4,9 +4,10 @@ import { readFileSync, statSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { createServer as createSocketServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { CLOSED_PORT } from "../../test/support/closed-port.ts";
 import { tempDir, waitFor } from "../../test/support/temp.ts";
 import { openGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
 
@@ -202,12 +203,7 @@ it("breaks the agent's connection where the model's broke", async () => {
 
 it("breaks the connection when there is no model, and says why to who asks", async () => {
   const { url } = await model();
-  const free = createSocketServer().listen(0, "127.0.0.1");
-  await once(free, "listening");
-  const { port } = free.address() as AddressInfo;
-  free.close();
-  await once(free, "close");
-  const gateway = await gatewayTo(`http://127.0.0.1:${port}`);
+  const gateway = await gatewayTo(`http://127.0.0.1:${CLOSED_PORT}`);
   await expect(ask(gateway)).rejects.toThrow("fetch failed");
   expect(gateway.failures).toEqual([expect.stringContaining("ECONNREFUSED")]);
   expect((await ask(await gatewayTo(url))).status).toBe(201);

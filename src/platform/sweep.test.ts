@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { isRunning, taggedProcesses } from "../../test/support/processes.ts";
+import { isRunning, sleepersOf, taggedProcesses } from "../../test/support/processes.ts";
 import { tempDir, waitFor, writeFiles } from "../../test/support/temp.ts";
 import { sweep } from "./sweep.ts";
 
@@ -52,6 +52,7 @@ describe("sweep", () => {
     const run = newRun();
     const script = "setsid sh -c 'sleep 60 & (setsid sh -c \"sleep 60 & sleep 60\" &) & setsid -f sleep 60' & exit";
     await leaveBehind(script, { run, expected: 5 });
+    await waitFor(() => sleepersOf(run).length === 4, { what: "the last of them" });
     expect(await sweep(run)).toBeGreaterThanOrEqual(5);
     expect(taggedProcesses("PAWL_RUN", run)).toEqual([]);
   });
@@ -86,6 +87,8 @@ describe("sweep", () => {
     // Until it has become another program it is one of the swept run's.
     await waitFor(() => taggedProcesses("PAWL_RUN", `${other}x`).length === 1, { what: "the process of another run" });
     await leaveBehind("sleep 60 & exec sleep 60", { run, expected: 3 });
+    // In the middle of becoming one, a process shows nobody whose it is.
+    await waitFor(() => sleepersOf(other).length === 2 && sleepersOf(run).length === 3, { what: "all to sleep" });
     const excepted = started.at(-1)?.pid as number;
     await sweep(run, { except: [excepted] });
     expect(taggedProcesses("PAWL_RUN", other)).toHaveLength(2);

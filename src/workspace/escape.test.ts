@@ -13,6 +13,10 @@ const PATHS = 200;
 const SWAPS = countOf("PAWL_TEST_SWAPS", 1_000);
 /** Rounds of so many swaps, at most: on a busy machine one round may pass without a restore that comes to its end. */
 const MAX_ROUNDS = 20;
+/** Against a hang alone: there a round takes half a minute. */
+const RACES_LIMIT_MS = 900_000;
+/** A restore after so many snapshots; until the first has come to its end, which one in four does, after each. */
+const SNAPSHOTS_PER_RESTORE = 5;
 /** Of each planted path below the root; any of them may become the link. */
 const LEVELS = ["a", "b", "c", "file.txt"] as const;
 
@@ -85,44 +89,48 @@ describe("ways out of the tree", () => {
     expect(stored()).not.toContain(CANARY);
   });
 
-  it(`swapped for files and back ${SWAPS} times while snapshots and restores run, they give nothing away (A3)`, async () => {
-    for (const name of ["kept", "swapped"]) place.write(`${name}/file.txt`, "inside\n");
-    place.git("add", "-A");
-    place.git("commit", "-qm", "files");
-    const workspace = await openFor(place);
-    await workspace.prepare();
-    const before = treeHash(outside);
-    let taken = 0;
-    let rounds = 0;
-    let restored = 0;
-    const modes = new Set<string>();
-    const allMet = (): boolean => restored > 0 && modes.size > 1;
-    while (rounds === 0 || (rounds < MAX_ROUNDS && !allMet())) {
-      rounds += 1;
-      const swapper = startSwapper();
-      do {
-        taken += 1;
-        place.write("kept/other.txt", `${taken}\n`);
-        const parent = taken === 1 ? null : taken - 1;
-        const { judged } = await workspace.snapshot(taken, { parent, message: "m", at: AT });
-        modes.add(place.privateGit("ls-tree", judged, "kept/file.txt").slice(0, 6));
-        if (taken % 5 !== 0) continue;
-        const back = workspace.restore(0, { salvage: `s${taken}`, at: AT });
-        await back.then(
-          () => (restored += 1),
-          () => undefined,
-        );
-      } while (swapper.isRunning());
-      expect(swapper.exitCode()).toBe(0);
-    }
-    await workspace.close();
-    // It was a race: links and files were both met, and a restore came to its end.
-    expect(restored).toBeGreaterThan(0);
-    expect(modes).toEqual(new Set(["100644", "120000"]));
-    expect(treeHash(outside)).toBe(before);
-    figure("A3", { paths: PATHS, swaps: rounds * SWAPS, snapshots: taken, leaks: stored().split(CANARY).length - 1 });
-    expect(stored()).not.toContain(CANARY);
-  });
+  it(
+    `swapped for files and back ${SWAPS} times while snapshots and restores run, they give nothing away (A3)`,
+    { timeout: RACES_LIMIT_MS },
+    async () => {
+      for (const name of ["kept", "swapped"]) place.write(`${name}/file.txt`, "inside\n");
+      place.git("add", "-A");
+      place.git("commit", "-qm", "files");
+      const workspace = await openFor(place);
+      await workspace.prepare();
+      const before = treeHash(outside);
+      let taken = 0;
+      let rounds = 0;
+      let restored = 0;
+      const modes = new Set<string>();
+      const allMet = (): boolean => restored > 0 && modes.size > 1;
+      while (rounds === 0 || (rounds < MAX_ROUNDS && !allMet())) {
+        rounds += 1;
+        const swapper = startSwapper();
+        do {
+          taken += 1;
+          place.write("kept/other.txt", `${taken}\n`);
+          const parent = taken === 1 ? null : taken - 1;
+          const { judged } = await workspace.snapshot(taken, { parent, message: "m", at: AT });
+          modes.add(place.privateGit("ls-tree", judged, "kept/file.txt").slice(0, 6));
+          if (restored > 0 && taken % SNAPSHOTS_PER_RESTORE !== 0) continue;
+          const back = workspace.restore(0, { salvage: `s${taken}`, at: AT });
+          await back.then(
+            () => (restored += 1),
+            () => undefined,
+          );
+        } while (swapper.isRunning());
+        expect(swapper.exitCode()).toBe(0);
+      }
+      await workspace.close();
+      // It was a race: links and files were both met, and a restore came to its end.
+      expect(restored).toBeGreaterThan(0);
+      expect(modes).toEqual(new Set(["100644", "120000"]));
+      expect(treeHash(outside)).toBe(before);
+      figure("A3", { paths: PATHS, swaps: rounds * SWAPS, snapshots: taken, leaks: stored().split(CANARY).length - 1 });
+      expect(stored()).not.toContain(CANARY);
+    },
+  );
 });
 
 /** Its own process: it must race with git, not wait for it. */

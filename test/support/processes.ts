@@ -6,6 +6,11 @@ export function taggedProcesses(name: string, value: string): number[] {
   return allPids().filter((pid) => isRunning(pid) && environ(pid).includes(`${name}=${value}`));
 }
 
+/** Of a run: what a script has started for good, when the shells on the way there may still come and go. */
+export function sleepersOf(run: string): number[] {
+  return taggedProcesses("PAWL_RUN", run).filter((pid) => read(`/proc/${pid}/cmdline`).startsWith("sleep\0"));
+}
+
 /** Living ones that were started with one of these words as an argument. */
 export function processesWith(words: readonly string[]): number[] {
   const started = (pid: number): string[] => read(`/proc/${pid}/cmdline`).split("\0").slice(1);

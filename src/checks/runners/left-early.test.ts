@@ -9,7 +9,7 @@ import type { Verdict } from "../../events.ts";
 import { commandCheck } from "../command.ts";
 
 const MODULES = join(import.meta.dirname, "../../../node_modules");
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 600_000;
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const TESTS = {
   "package.json": '{ "name": "calc" }',

@@ -52,7 +52,7 @@ async function seen(tree: string): Promise<string> {
     args: ["which"],
     cwd: root,
     env: { PATH: "/usr/bin:/bin" },
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     confine: (command, args) => fence.wrap(command, args, made()),
     onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
   });

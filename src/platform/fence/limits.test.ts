@@ -12,6 +12,8 @@ import type { FenceLimits } from "./limits.ts";
 import type { Place } from "./places.ts";
 
 const MB = 1024 ** 2;
+/** Against a hang alone: none of the scripts gets to its end. */
+const LIMIT_MS = 120_000;
 const LIMITS: FenceLimits = { memoryBytes: 128 * MB, processes: 64, fileBytes: 8 * MB, diskBytes: 24 * MB };
 const groups = findGroups("limits-probe");
 const isGrouped = groups !== undefined;
@@ -46,7 +48,7 @@ const bounded = (script: string, more: { maxOutputBytes?: number }): Promise<Pro
     args: ["-c", script],
     cwd: work,
     env: { PATH: "/usr/bin:/bin" },
-    timeoutMs: 20_000,
+    timeoutMs: LIMIT_MS,
     ...more,
     confine: (command, args) =>
       fence.wrap(command, args, { cwd: work, places, hidden: [], network: "none", limits: LIMITS }),
@@ -56,7 +58,7 @@ it.skipIf(!isGrouped).for([
   ["private", "python3 -c 'x = bytearray(600 * 1024 * 1024)'"],
   [
     "of many processes",
-    "for n in 1 2 3 4 5 6; do python3 -c 'import time; x = bytearray(60 * 1024 * 1024); time.sleep(2)' & done; wait; exit 1",
+    "for n in 1 2 3 4 5 6; do (python3 -c 'import time; x = bytearray(60 * 1024 * 1024); time.sleep(100)' || : > killed) & done; until [ -e killed ]; do sleep 0.05; done; exit 1",
   ],
   [
     "shared",
@@ -73,13 +75,13 @@ it.skipIf(!isGrouped).for([
 });
 
 it.skipIf(!isGrouped)("a fork bomb meets its limit, and that is named (A17)", async () => {
-  const { limits } = await run("n=0; while [ $n -lt 300 ]; do sleep 2 & n=$((n+1)); done; exit 1");
+  const { limits } = await run("n=0; while [ $n -lt 300 ]; do sleep 100 & n=$((n+1)); done; exit 1");
   expect(limits).toEqual(["limit of 64 processes met"]);
 });
 
 it("a disk filler is ended and named, also with many small files (A17)", async () => {
   const { limits, timedOut } = await run(
-    'n=0; while [ $n -lt 64 ]; do head -c 1048576 /dev/zero > "f$n"; n=$((n+1)); [ $n -lt 40 ] || sleep 0.3; done; sleep 10',
+    'n=0; while [ $n -lt 64 ]; do head -c 1048576 /dev/zero > "f$n"; n=$((n+1)); [ $n -lt 40 ] || sleep 0.3; done; sleep 100',
   );
   expect(limits).toEqual(["it wrote more than 24 MB (max-disk)"]);
   expect(timedOut).toBeNull();
