@@ -24,7 +24,7 @@ import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group, type Groups } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
-import { openKeeper, PERL, uidOf, type Keeper } from "./fence/keeper.ts";
+import { openKeeper, PERL, tooSlow, uidOf, type Keeper } from "./fence/keeper.ts";
 import { makeLayerFolders, type Layer } from "./fence/layers.ts";
 import { inheritedFds, outerWords } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
@@ -67,7 +67,8 @@ const FIRST_FD = 3;
 const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 /** A shell's word for a program that wrote too large a file. */
 const EXIT_OF_SIGXFSZ = 128 + 25;
-const PROBE_LIMIT_MS = 5_000;
+/** A machine with far too much to do may take seconds. */
+const PROBE_LIMIT_MS = 30_000;
 
 /** Empty ones, below one of the places of a fence; without them it has no layers. */
 export interface LayerFolders {
@@ -382,7 +383,8 @@ export function works(fence: Fence): boolean {
     });
     const { error }: { error?: NodeJS.ErrnoException } = tried;
     // The machine could not start it now; that says nothing of the fence, and a weaker one must not take its place.
-    if (error !== undefined && error.code !== "ENOENT" && error.code !== "ETIMEDOUT") throw error;
+    if (error?.code === "ETIMEDOUT") throw tooSlow("bubblewrap", PROBE_LIMIT_MS);
+    if (error !== undefined && error.code !== "ENOENT") throw error;
     return tried.status === 0;
   } finally {
     for (const fd of fds) closeSync(fd);

@@ -20,8 +20,8 @@ it("finds a program that has forked away and exited between the list and the loo
   const { table } = tableOf({
     1: { from: 0, until: 99, readable: 0, value: "other" },
     10: { from: 0, until: 2, readable: 0, value: "ours" },
-    11: { from: 2, until: 4, readable: 0, value: "ours" },
-    12: { from: 4, until: 99, readable: 0, value: "ours" },
+    11: { from: 2, until: 5, readable: 0, value: "ours" },
+    12: { from: 5, until: 99, readable: 0, value: "ours" },
   });
   const { all, values } = lookFor("RUN", table);
   expect([all, [...values]]).toEqual([
@@ -36,6 +36,12 @@ it("finds a program that has forked away and exited between the list and the loo
 it("waits for a program that is just being started, whose environment nobody can read", () => {
   const { table } = tableOf({ 10: { from: 0, until: 99, readable: 7, value: "ours" } });
   expect([...lookFor("RUN", table).values]).toEqual([[10, "ours"]]);
+});
+
+it("reads once more what has just been started between two looks at it", () => {
+  const { table } = tableOf({ 10: { from: 0, until: 99, readable: 3, value: "ours" } });
+  const isStarting = (pid: number): boolean => (table.pids(), table.isStarting(pid));
+  expect([...lookFor("RUN", { ...table, isStarting }).values]).toEqual([[10, "ours"]]);
 });
 
 it("has an end where programs are started without end, or one never gets ready", () => {

@@ -34,7 +34,11 @@ export function lookFor(name: string, table: ProcessTable = { pids, variableOfEa
     if (fresh.length === 0) break;
     for (const pid of fresh) seen.add(pid);
     for (const [pid, value] of table.variableOfEach(name, fresh)) values.set(pid, value);
-    const unreadable = new Set(fresh.filter((pid) => !values.has(pid) && table.isStarting(pid)));
+    const without = fresh.filter((pid) => !values.has(pid));
+    const unreadable = new Set(without.filter((pid) => table.isStarting(pid)));
+    // One that was being started at the first look may have come to its end of that before the second.
+    const started = without.filter((pid) => !unreadable.has(pid));
+    for (const [pid, value] of table.variableOfEach(name, started)) values.set(pid, value);
     for (const pid of fresh) if (!unreadable.has(pid)) read.add(pid);
     if (unreadable.size > 0) pause();
   }

@@ -5,7 +5,7 @@
  */
 import { PROCESS_TAG } from "./environment.ts";
 import { lookFor, type Look } from "./process-look.ts";
-import { allProcesses, lastPid, pids, processInfo, variableOfEach } from "./process-table.ts";
+import { allProcesses, isStarting, lastPid, pids, processInfo, variableOfEach } from "./process-table.ts";
 import type { ProcessInfo } from "./process-table.ts";
 
 /** Between asking with SIGTERM and SIGKILL. */
@@ -160,8 +160,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 function lookSince(first: number, older: readonly number[]): Look {
-  const all = [...new Set([...older, ...pidsSince(first)])];
-  return { all, values: variableOfEach(PROCESS_TAG, all) };
+  const later = (): number[] => [...new Set([...older, ...pidsSince(first)])];
+  return lookFor(PROCESS_TAG, { pids: later, variableOfEach, isStarting });
 }
 
 function pidsSince(first: number): number[] {

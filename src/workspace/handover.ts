@@ -88,18 +88,19 @@ export async function updateBranch(
   return false;
 }
 
-/** Tries again after removing what a killed git left locked. */
+/** Tries again after removing what a killed git left locked, or once a living one has let go. */
 async function withoutStaleLocks(
   lane: Lane,
   { branch, args }: { branch: string; args: readonly string[] },
 ): Promise<GitResult> {
   const first = await lane.user.run(args);
-  if (first.code === 0 || (await freeStaleLocks(lane, branch)) === 0) return first;
+  if (first.code === 0) return first;
+  await freeStaleLocks(lane, branch);
   return await lane.user.run(args);
 }
 
-/** Else the user's next commit would stumble over them. Returns how many locks there were. */
-export async function freeStaleLocks(lane: Lane, branch: string): Promise<number> {
+/** Else the user's next commit would stumble over them. */
+export async function freeStaleLocks(lane: Lane, branch: string): Promise<void> {
   const { commonDir, gitDir } = lane.prepared;
   const locks = [
     join(commonDir, "refs/heads", `${branch}.lock`),
@@ -108,7 +109,6 @@ export async function freeStaleLocks(lane: Lane, branch: string): Promise<number
   ];
   const held = locks.filter((lock) => existsSync(lock));
   for (const lock of held) await freeLock(lock, [lane.spec.path, gitDir, commonDir, lane.layout.home]);
-  return held.length;
 }
 
 /** Not by git, which does not sync HEAD: after a power loss it could be empty, and the user's repository none. */
@@ -119,7 +119,8 @@ export async function pointHead(lane: Lane, branch: string): Promise<void> {
   try {
     replaceLocked(path, text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || (await freeStaleLocks(lane, branch)) === 0) throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    await freeStaleLocks(lane, branch);
     replaceLocked(path, text);
   }
   const tip = await branchTip(lane, branch);

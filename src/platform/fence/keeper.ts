@@ -10,6 +10,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { TerminalError } from "../../errors.ts";
 import { begun } from "../begun.ts";
 import { fault } from "../faults.ts";
 import { processInfo } from "../process-table.ts";
@@ -27,7 +28,14 @@ const ROOT_ON_DISK = 1_899_999_999;
 /** Above every range that distributions, systemd and container engines give out. */
 const FIRST_UID = 1_900_000_000;
 const UIDS = 100_000_000;
-const READY_LIMIT_MS = 5_000;
+/** A machine with far too much to do may take seconds. */
+const READY_LIMIT_MS = 30_000;
+
+/** Not a reason for a weaker fence. */
+export const tooSlow = (what: string, afterMs: number): TerminalError =>
+  new TerminalError(`${what} did not start within ${afterMs / 1000} s`, {
+    hint: "The machine has too much to do: try again when it has less.",
+  });
 
 /** A uid nobody has, the same for a run each time. */
 export function uidOf(run: string): number {
@@ -157,8 +165,11 @@ export async function openKeeper(given: readonly Place[], wanted: Wanted): Promi
     once(stdout, "data").then(() => true),
     once(child, "exit").then(() => false),
     new Promise<never>((_, reject) => child.once("error", reject)),
-    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), READY_LIMIT_MS).unref()),
+    new Promise<never>((_, reject) => {
+      setTimeout(() => reject(tooSlow("what mounts the files of the fence", READY_LIMIT_MS)), READY_LIMIT_MS).unref();
+    }),
   ]).catch((error: unknown) => {
+    child.kill("SIGKILL");
     closeSync(answers.fd);
     throw error;
   });
