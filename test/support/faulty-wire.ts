@@ -6,8 +6,8 @@ import { createServer, request as send, type IncomingMessage, type ServerRespons
 import type { AddressInfo } from "node:net";
 
 export type WireFault =
-  /** The connection ends after so many events of the answer. */
-  | { do: "cut"; afterEvents: number }
+  /** The connection ends after so many events of the answer, and after that time: by then they have been read. */
+  | { do: "cut"; afterEvents: number; lingerMs?: number }
   /** The API's own word for an error in mid-stream, after so many events. */
   | { do: "error-event"; afterEvents: number; type: "overloaded_error" | "api_error" }
   /** Instead of an answer, with what it asks to wait. */
@@ -147,7 +147,8 @@ async function pass(answer: IncomingMessage, { response, fault, whole }: Passing
 /** What came before is on the wire when the connection ends. */
 function broken(response: ServerResponse, fault: WireFault | undefined): void {
   if (fault?.do !== "error-event") {
-    response.write("", () => setImmediate(() => response.socket?.destroy()));
+    const lingerMs = fault?.do === "cut" ? (fault.lingerMs ?? 0) : 0;
+    response.write("", () => setTimeout(() => setImmediate(() => response.socket?.destroy()), lingerMs));
     return;
   }
   const data = { type: "error", error: { type: fault.type, message: "injected" } };

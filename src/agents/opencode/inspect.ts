@@ -54,7 +54,9 @@ function foundIn({ messages, subagents }: TurnRecord, { uuid, noted }: About): F
     type: "turn-end",
     outcome: { is: "done" },
     usage,
+    // Before it are tries that broke off.
     finalText: last.parts
+      .slice(last.parts.findLastIndex((part) => part["type"] === "step-start") + 1)
       .filter(isText)
       .map((part) => textAt(part, "text"))
       .join(""),

@@ -191,7 +191,10 @@ export function turnReader({ uuid, ref, session, model, meter, requests, status 
     switch (part["type"]) {
       case "step-start":
         if (message.main) view.retry = undefined;
-        return message.main && once(id) ? begin(message) : [];
+        if (!message.main || !once(id)) return [];
+        // A message is one request: what it holds already is of a try that broke off.
+        if (messageId === current) view.finalText = "";
+        return begin(message);
       case "text":
       case "reasoning": {
         if (!message.main || message.summary || numberAt(objectAt(part, "time"), "end") === 0 || !once(id)) return [];

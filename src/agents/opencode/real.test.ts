@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { play, type PlayOptions } from "../../../test/contracts/agent-play.ts";
 import { promptFor, startScriptedModel, type ScriptedModel } from "../../../test/support/claude.ts";
 import { bash, opencodeWorld, write, type OpencodeWorld } from "../../../test/support/opencode.ts";
+import { armedWire } from "../../../test/support/faulty-wire.ts";
 import { shownOf, taggedProcesses } from "../../../test/support/processes.ts";
 import { waitFor } from "../../../test/support/temp.ts";
 import type { Agent, AgentSession, OpenRequest } from "../../ports.ts";
@@ -89,6 +90,30 @@ it("takes another port when somebody else was given its own while it started", a
   const { end } = await turn(session, [{ text: "elsewhere" }]);
   await taking;
   expect(end).toMatchObject({ outcome: { is: "done" }, finalText: "elsewhere" });
+});
+
+it("answers with the last try of a request, whatever came of those that broke off", async () => {
+  const wire = await armedWire(model.standin.url);
+  onTestFinished(() => wire.close());
+  const user = opencode({ userEnvironment: { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: wire.url } });
+  const { request } = opencodeWorld();
+  const asked = request({ model: MODEL });
+  const session = await user.open(asked);
+  onTestFinished(() => session.close());
+  await turn(session, [{ text: "The title is asked for now." }]);
+  const texts: string[] = [];
+  for (let afterEvents = 2; afterEvents < 7; afterEvents += 1) {
+    wire.arm({ at: 0, fault: { do: "cut", afterEvents, lingerMs: 300 } });
+    const uuid = randomUUID();
+    const { end, events } = await turn(session, [{ text: "Once.", repeat: true }], { uuid });
+    texts.push(...events.flatMap((event) => (event.type === "text" ? [event.text] : [])));
+    if (end.outcome.is !== "done") continue;
+    const found = await user.inspect({ ...asked, session: { ...asked.session, mode: "continue" } }, { uuid });
+    expect([afterEvents, end.finalText, found]).toMatchObject([afterEvents, "Once.", { end: { finalText: "Once." } }]);
+  }
+  expect(wire.made).toHaveLength(5);
+  // Or none of them broke off behind the whole of its text.
+  expect(texts.length).toBeGreaterThan(5);
 });
 
 it("counts each time that opencode asks, also where it takes a number in the words of a refusal for a status", async () => {
