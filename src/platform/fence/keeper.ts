@@ -4,7 +4,7 @@
  * the limits on processes hold, and files it makes are root's on the disk. For ordinary users it is there for the layers
  * only. A few lines of Perl: the system calls have no command in older util-linux.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync, statSync } from "node:fs";
@@ -144,18 +144,9 @@ export async function openKeeper(given: readonly Place[], wanted: Wanted): Promi
   const script = [BEGIN, uid === undefined ? AS_USER : AS_ROOT, READY, SERVE].join("");
   const numbered = script.replaceAll(/SYS_[A-Z]+/g, (name) => String(calls[name as Call]));
   const who = uid === undefined ? [process.getuid?.(), process.getgid?.()] : [uid, uid];
-  const answers = openAnswers();
-  fault("spawn");
   const layersAt = uid === undefined ? (mounts ?? "") : LAYERS_AT;
-  const child = begun(
-    spawn(PERL, ["-e", numbered, ...who.map(String), MOVED_TO, layersAt], {
-      stdio: ["pipe", "pipe", "ignore", answers.fd],
-      env: { PATH: "/usr/bin:/bin" },
-      cwd: "/",
-      // In a group of its own: Ctrl-C in a terminal is for pawl alone. It ends when nobody can ask it any more.
-      detached: true,
-    }),
-  );
+  const answers = openAnswers();
+  const child = started([numbered, ...who.map(String), MOVED_TO, layersAt], answers.fd);
   child.on("error", () => undefined);
   const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
   stdin.on("error", () => undefined);
@@ -200,6 +191,25 @@ export async function openKeeper(given: readonly Place[], wanted: Wanted): Promi
       isOpen = false;
     },
   };
+}
+
+/** Closes what its answers come to when it cannot be. */
+function started(words: readonly string[], answers: number): ChildProcess {
+  try {
+    fault("spawn");
+    return begun(
+      spawn(PERL, ["-e", ...words], {
+        stdio: ["pipe", "pipe", "ignore", answers],
+        env: { PATH: "/usr/bin:/bin" },
+        cwd: "/",
+        // In a group of its own: Ctrl-C in a terminal is for pawl alone. It ends when nobody can ask it any more.
+        detached: true,
+      }),
+    );
+  } catch (error) {
+    closeSync(answers);
+    throw error;
+  }
 }
 
 interface Kept extends Pick<Keeper, "prefix" | "moved"> {
