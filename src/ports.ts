@@ -199,7 +199,6 @@ export interface Base {
 }
 
 export interface Snapshot {
-  /** Of the private repository. */
   commit: string;
   tree: string;
   judged: string;
@@ -210,7 +209,7 @@ export interface Snapshot {
   kept?: string;
   /** Tests of the base that differ in this tree, where the run allows it. */
   testsChanged?: PathChange[];
-  /** Protected files that somebody changed between turns; from now on they are protected as they are now. */
+  /** Protected files that a person changed, between turns or by a commit; from now on protected as they are now. */
   followed?: PathChange[];
   /** Tests are among these. */
   testsFollowed?: true;
@@ -313,6 +312,8 @@ export interface Workspace {
    * does. Changes no file.
    */
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
+  /** Before a run is driven on: TerminalError when the workspace was led to other work meanwhile. */
+  ready?(): Promise<void>;
   /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
   standing(): Promise<Standing>;
   /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */

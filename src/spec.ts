@@ -259,6 +259,8 @@ const forkSpecSchema = z.strictObject({
   snapshot: z.int().nonnegative(),
   iteration: z.int().nonnegative(),
   mark: z.strictObject({ agent: z.string(), ref: z.string(), messageId: z.string() }).optional(),
+  /** What was suspicious about that snapshot. */
+  suspicions: z.array(z.string()).optional(),
 });
 
 const agentSpecSchema = z.strictObject({

@@ -91,12 +91,13 @@ function snapshotOf(facts: readonly Fact[], { run, at }: { run: string; at: numb
 }
 
 function newSpec(
-  { folded, run, at, model }: Fork,
+  { folded, facts, run, at, model }: Fork,
   { change, path, branch }: { change: FactOf<"change-recorded">; path: string; branch: string },
 ): RunSpec {
   const { spec } = folded;
   const named = model === undefined ? {} : { model };
   const [first, ...rest] = spec.mix?.rotate ?? [];
+  const suspicions = suspicionsOf(facts, change);
   return {
     ...spec,
     run,
@@ -105,8 +106,21 @@ function newSpec(
     ...(spec.mix === undefined || first === undefined
       ? {}
       : { mix: { ...spec.mix, rotate: [{ ...first, ...named }, ...rest] } }),
-    fork: { run: spec.run, snapshot: at, iteration: change.iteration },
+    fork: {
+      run: spec.run,
+      snapshot: at,
+      iteration: change.iteration,
+      ...(suspicions.length === 0 ? {} : { suspicions }),
+    },
   };
+}
+
+/** The new run takes the snapshot for its base, and would not see them any more. */
+function suspicionsOf(facts: readonly Fact[], { judged }: FactOf<"change-recorded">): string[] {
+  const ends = facts.filter((fact) => fact.type === "check-end" && fact.tree === judged) as FactOf<"check-end">[];
+  const told = ends.flatMap(({ verdict }) => ("evidence" in verdict ? verdict.evidence.suspicions : []));
+  const before = facts.find((fact) => fact.type === "run-start")?.spec.fork?.suspicions ?? [];
+  return [...new Set([...before, ...told])];
 }
 
 async function withConversation(

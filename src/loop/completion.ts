@@ -98,11 +98,17 @@ export function completion(state: RunState, lane: LaneState): Draft | undefined 
   return settle(state, lane, { rule, reason: forPerson(rule, votes) });
 }
 
+/** Until a person has looked and goes on with the run. */
+const forkWords = ({ spec: { fork }, reopened }: RunState): string[] =>
+  reopened > 0 ? [] : (fork?.suspicions ?? []).map((text) => `in the snapshot that it began with: ${text}`);
+
 export function green(state: RunState, votes: readonly Cast[]): Draft {
   const evidence = votes.flatMap(({ verdict }) =>
     verdict !== undefined && "evidence" in verdict ? [verdict.evidence] : [],
   );
-  const suspicions = [...new Set([...evidence.flatMap((one) => one.suspicions), ...doubtWords(state)])];
+  const suspicions = [
+    ...new Set([...evidence.flatMap((one) => one.suspicions), ...doubtWords(state), ...forkWords(state)]),
+  ];
   if (suspicions.length > 0)
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const named = (list: readonly Cast[]): string => list.map(({ check }) => check.name).join(", ");

@@ -62,6 +62,7 @@ export async function drive(options: DriveOptions): Promise<RunState> {
   const take = (): Promise<void> => run.takeDirectives(over.signal);
   const gate = makeGate({ between, state: run.state, take, fail, ring: () => wake.ring() });
   try {
+    if (!isNew) await ports.workspace.ready?.();
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
     // Before anything is done: a stop may wait there, or a resume that takes it back. What was said to a run that ended,
     // a late stop above all, does not end the one that is reopened.

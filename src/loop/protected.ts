@@ -62,7 +62,7 @@ export function settleDoubts(state: RunState): void {
 export function doubtWords({ protected: known }: RunState): string[] {
   if (known === undefined || known.doubts.length === 0) return [];
   return [
-    `files that judge the work were changed, by you or by a process that the agent left running: ${known.doubts.join(", ")}`,
+    `files that judge the work were changed outside of a turn, or stand in a commit that was made during one: by you, by the agent before that commit, or by a process that it left running: ${known.doubts.join(", ")}`,
   ];
 }
 

@@ -111,7 +111,9 @@ export function protectedWords(
           `put back, for it judges the work: ${named(undone)}${kept === undefined ? "" : `; the agent's version is kept as ${kept}`}`,
         ]),
     ...(testsChanged.length === 0 ? [] : [`tests that differ from the base's, as allowed: ${named(testsChanged)}`]),
-    ...(followed.length === 0 ? [] : [`protected files changed by another hand than the agent's: ${named(followed)}`]),
+    ...(followed.length === 0
+      ? []
+      : [`protected files that changed between turns, or by a commit during one: ${named(followed)}`]),
   ];
 }
 

@@ -108,7 +108,12 @@ function protectedRows({ run, protected: known }: RunState): [string, string][] 
         ]),
     ...(doubts.length === 0
       ? []
-      : [["look at", `changed by another hand than the agent's: ${short(doubts.join(", "))}`] as [string, string]]),
+      : [
+          ["look at", `changed between turns, or by a commit during one: ${short(doubts.join(", "))}`] as [
+            string,
+            string,
+          ],
+        ]),
   ];
 }
 

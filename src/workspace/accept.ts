@@ -147,15 +147,18 @@ async function showToUser(
   const name = `refs/heads/${branch}`;
   if (head === undefined || !("ref" in head) || head.ref !== name) {
     const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
-    if (!(await isKnown(lane, { head, tip }))) {
-      noteHead(lane, { isLeft: true });
+    // A person who went elsewhere is not led back: the files are those of that place.
+    const isTheirs = lane.isApart && head !== undefined;
+    if (isTheirs || !(await isKnown(lane, { head, tip }))) {
+      noteHead(lane, { isLeft: !isTheirs });
       return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
     }
     await pointHead(lane, branch);
   }
   noteHead(lane, { isLeft: false });
   const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
-  const warning = await putIndex(await indexFor(lane, request.tree), placeOf(lane));
+  const isCurrent = async (): Promise<boolean> => (await branchTip(lane, branch)) === tip;
+  const warning = await putIndex(await indexFor(lane, request.tree), { ...placeOf(lane), isCurrent });
   if (unfinished !== null) said.push(`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`);
   if (warning !== undefined) return [...said, warning];
   lane.memory.keptIndex = lane.memory.followedIndex = indexMark(lane);

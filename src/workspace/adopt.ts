@@ -2,6 +2,8 @@
  * What to do about a branch that somebody else moved. Its commits are copied in, which re-hashes them, before anything
  * is concluded from them; the user's own objects only tell how much there would be to copy.
  */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { commitBytes, commitName } from "./objects.ts";
 import { keepRef, placesOf, treeOf, type Lane } from "./lane.ts";
@@ -53,26 +55,58 @@ export async function adopt(
     const before = (await readCommit(seen, lane.privateGit)).parents[0];
     return { is: "ours", parent: before, have: seen, adopted: adopted.filter((oid) => oid !== seen), warnings: [] };
   }
-  return { is: "ours", parent: seen, have: seen, adopted, warnings: await undone(lane, { head, tip: seen, request }) };
+  const { missing, other } = await undone(lane, { head, tip: seen, request });
+  // From another worktree: the files were never here, and nothing would bring them back.
+  const isFromHere = wasCheckedOut(lane, seen);
+  if (lane.isApart && missing.length + other.length > 0 && !isFromHere) return { is: "diverged", tip: seen };
+  // What was committed here and differs now was changed on from there.
+  const warnings = undoneWords(seen, { missing, other: isFromHere ? [] : other });
+  return { is: "ours", parent: seen, have: seen, adopted, warnings };
 }
 
 /** What our commit takes back of theirs: it was committed after the snapshot, or changed back before it. */
 async function undone(
   lane: Lane,
   { head, tip, request }: { head: string; tip: string; request: Request },
-): Promise<string[]> {
+): Promise<Undone> {
   const from = await treeOf(lane, head);
   const [theirs, ours] = await Promise.all([
     treeNumbers(lane.privateGit, { from, to: await treeOf(lane, tip) }),
     treeNumbers(lane.privateGit, { from, to: request.tree }),
   ]);
-  const judged = new Set(ours.changes.map(({ path }) => path));
-  const gone = theirs.changes.filter(({ path }) => !judged.has(path)).map(({ path }) => shown(path));
-  if (gone.length === 0) return [];
-  const names = `${gone.slice(0, SHOWN_PATHS).join(", ")}${gone.length > SHOWN_PATHS ? ` and ${gone.length - SHOWN_PATHS} more` : ""}`;
+  const judged = new Map(ours.changes.map(({ path, blob }) => [path, blob]));
+  const not = (isJudged: boolean): string[] =>
+    theirs.changes
+      .filter(({ path, blob }) => judged.has(path) === isJudged && judged.get(path) !== blob)
+      .map(({ path }) => shown(path));
+  return { missing: not(false), other: not(true) };
+}
+
+interface Undone {
+  missing: string[];
+  /** The run changed them, too. */
+  other: string[];
+}
+
+function undoneWords(tip: string, { missing, other }: Undone): string[] {
+  const named = (all: readonly string[]): string =>
+    `${all.slice(0, SHOWN_PATHS).join(", ")}${all.length > SHOWN_PATHS ? ` and ${all.length - SHOWN_PATHS} more` : ""}`;
   return [
-    `the judged tree is without what ${tip} did to ${names}: it is in the history, and in the work tree if it came later`,
+    ...(missing.length === 0
+      ? []
+      : [
+          `the judged tree is without what ${tip} did to ${named(missing)}: it is in the history, and in the work tree if it came later`,
+        ]),
+    ...(other.length === 0
+      ? []
+      : [`${tip} and the run both changed ${named(other)}: look whether all of it is in the judged tree`]),
   ];
+}
+
+/** Whether the workspace itself has ever been at this commit; true where git keeps no log of that. */
+function wasCheckedOut({ prepared }: Lane, commit: string): boolean {
+  const log = join(prepared.gitDir, "logs/HEAD");
+  return !existsSync(log) || readFileSync(log, "latin1").includes(commit);
 }
 
 /** Keeps somebody's commit with its tree in pawl's repository; says where, or why not. */

@@ -187,3 +187,50 @@ describe("a worktree that was removed", () => {
     expect(fsck()).toBe("");
   });
 });
+
+describe("a fenced agent, which cannot have done it,", () => {
+  const apart = async (): Promise<void> => {
+    await workspace.close();
+    workspace = await openFor(place, { isApart: true });
+  };
+
+  it("gets no files of another branch for its own, in a turn or after one that was cut off", async () => {
+    await apart();
+    place.git("switch", "-q", "main");
+    place.write("mine.txt");
+    const taken = workspace.snapshot(2, { parent: 1, message: "s2", at: AT + 2, by: "agent" });
+    await expect(taken).rejects.toThrow("the workspace is at main, but the work of run r1 is on pawl/task");
+    await expect(workspace.ready?.()).rejects.toThrow("the workspace is at main");
+    place.git("switch", "-q", "pawl/task");
+    await workspace.ready?.();
+    expect(await iterate(2)).toMatchObject({ warnings: [] });
+  });
+
+  it("does not lead a person back who went elsewhere while the work was judged", async () => {
+    await apart();
+    place.write("second.txt");
+    const taken = await workspace.snapshot(2, { parent: 1, message: "s2", at: AT + 2, by: "agent" });
+    place.git("stash", "-q", "-u");
+    place.git("switch", "-q", "main");
+    const { warnings } = await workspace.accept({ tree: taken.judged, message: "i2", at: AT + 2, snapshot: 2 });
+    expect(warnings).toEqual(["HEAD was moved to refs/heads/main and is left there; the work is on pawl/task"]);
+    expect([place.git("branch", "--show-current"), place.git("status", "--porcelain")]).toEqual(["main", ""]);
+    await expect(look(3)).rejects.toThrow("the workspace is at main");
+  });
+
+  it("does not take back what a person committed on the branch from another worktree", async () => {
+    await apart();
+    const other = join(place.root, "beside");
+    place.git("worktree", "add", "-q", "--detach", other, "pawl/task");
+    for (const name of ["first.txt", "theirs.txt"]) writeFileSync(join(other, name), "of a person\n");
+    place.gitIn(other, "add", "-A");
+    place.gitIn(other, "commit", "-qm", "theirs");
+    const theirs = place.gitIn(other, "rev-parse", "HEAD");
+    place.gitIn(other, "update-ref", "refs/heads/pawl/task", theirs);
+    place.write("first.txt", "of the agent\n");
+    const taken = await workspace.snapshot(2, { parent: 1, message: "s2", at: AT + 2, by: "agent" });
+    const accepted = await workspace.accept({ tree: taken.judged, message: "i2", at: AT + 2, snapshot: 2 });
+    expect(accepted.conflict).toBeDefined();
+    expect(place.git("rev-parse", "pawl/task")).toBe(theirs);
+  });
+});

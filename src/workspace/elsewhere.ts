@@ -28,13 +28,22 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
 
 /** TerminalError when the workspace was led to other work than the run's since it was last handed over. */
 export async function refuseOtherWork(lane: Lane): Promise<void> {
+  await refuseElsewhere(lane);
+  const { branch, gitDir } = lane.prepared;
+  const delivered = getRef(lane, "head");
+  if (branch === null || delivered === undefined || wordsOf(readHead(gitDir)) !== `refs/heads/${branch}`) return;
+  await refuseMoved(lane, { branch, tip: await branchTip(lane, branch), delivered });
+}
+
+/** TerminalError when something else than the run's branch is checked out, and it was not the agent who did that. */
+export async function refuseElsewhere(lane: Lane): Promise<void> {
   const { branch, gitDir } = lane.prepared;
   const delivered = getRef(lane, "head");
   const head = readHead(gitDir);
   if (branch === null || delivered === undefined || head === undefined) return;
   const at = wordsOf(head);
+  if (at === `refs/heads/${branch}`) return;
   const tip = await branchTip(lane, branch);
-  if (at === `refs/heads/${branch}`) return await refuseMoved(lane, { branch, tip, delivered });
   if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return;
   const name = at.replace(/^refs\/heads\//, "");
   const place = PLAIN_NAME.test(name) ? name : "another place";

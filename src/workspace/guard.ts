@@ -10,6 +10,7 @@ import type { RawPath } from "./scan.ts";
 import { differences, exchangedIn, type Blob } from "./tree-entries.ts";
 
 const TRAILER = /^Pawl-Guard: ([0-9a-f]{40,64})$/m;
+const LEFT = /^Pawl-Left: agent$/m;
 
 /** Of a snapshot, from its commit's message. */
 export function guardIn(message: string): string | undefined {
@@ -20,6 +21,14 @@ export function guardIn(message: string): string | undefined {
 export function withGuard(lane: Lane, { message, guard }: { message: string; guard: string }): string {
   return guard === lane.prepared.base.tree ? message : `${message}\n\nPawl-Guard: ${guard}`;
 }
+
+/**
+ * The message of a snapshot after which the workspace may still hold what the agent made of protected files: they could
+ * not be put back there, or nothing of it was looked at.
+ */
+export const withLeft = (message: string): string => `${message}\n\nPawl-Left: agent`;
+
+export const isLeftIn = (message: string): boolean => LEFT.test(message);
 
 interface Change {
   guard: string;

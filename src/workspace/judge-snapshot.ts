@@ -31,6 +31,8 @@ interface Request {
 interface Result {
   guard: string;
   tree: string;
+  /** The workspace still holds what the agent made of protected files. */
+  isLeft: boolean;
   said: Pick<Snapshot, "protected" | "kept" | "baseTests" | "testsChanged" | "followed" | "testsFollowed">;
   warnings: string[];
 }
@@ -39,7 +41,7 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
   const { n, by, tree } = about;
   if (by === "start") {
     lane.memory.tests = { tree, newTests: [], testsChanged: [] };
-    return { guard: tree, tree, said: {}, warnings: [] };
+    return { guard: tree, tree, isLeft: false, said: {}, warnings: [] };
   }
   const touches = about.changes.some(
     ({ path }) => lane.protection.kindOf(Buffer.from(path, "latin1").toString("utf8")) !== undefined,
@@ -66,6 +68,7 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
   return {
     guard,
     tree: judged.tree,
+    isLeft: put?.isWhole === false,
     said: {
       ...saidOf(judged, { before, followed }),
       ...(followed.some(({ path }) => lane.protection.kindOf(path) === "test") ? { testsFollowed: true } : {}),

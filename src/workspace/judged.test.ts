@@ -55,6 +55,39 @@ describe("an agent that", () => {
     expect(under.at(tree, "tests/a.js")).toBe("assert a");
   });
 
+  it("leaves what cannot be put back does not pass for a person, whoever looks next, until it can be", async () => {
+    await under.start();
+    under.place.write("tests/a.js", "ok\n");
+    chmodSync(under.on("tests"), 0o555);
+    {
+      using _ = withoutRoot(under.place.root);
+      expect((await under.taken(1)).warnings.join()).toContain("could not be put back in the workspace");
+      for (const n of [2, 3]) {
+        const looked = await under.taken(n, "user");
+        expect([looked.followed, looked.protected?.map(({ path }) => path)]).toEqual([undefined, ["tests/a.js"]]);
+        expect(under.at(looked.judged, "tests/a.js")).toBe("assert a");
+      }
+    }
+    chmodSync(under.on("tests"), 0o755);
+    await under.taken(4, "user");
+    expect(under.file("tests/a.js")).toBe("assert a\n");
+    under.place.write("tests/a.js", "stricter\n");
+    expect((await under.taken(5, "user")).followed?.map(({ path }) => path)).toEqual(["tests/a.js"]);
+  });
+
+  it("makes more than a snapshot holds has its change of tests undone when that is there no more", async () => {
+    await under.start({}, { maxSnapshotFiles: 20 });
+    under.place.write("tests/a.js", "ok\n");
+    for (let n = 0; n < 21; n += 1) under.place.write(`cache/${n}`);
+    expect((await under.taken(1)).refused).toContain('most of them in "cache/"');
+    rmSync(under.on("cache"), { recursive: true });
+    const looked = await under.taken(2, "user");
+    expect([looked.followed, looked.protected?.map(({ path }) => path)]).toEqual([undefined, ["tests/a.js"]]);
+    expect(under.file("tests/a.js")).toBe("assert a\n");
+    under.place.write("tests/a.js", "stricter\n");
+    expect((await under.taken(3, "user")).followed?.map(({ path }) => path)).toEqual(["tests/a.js"]);
+  });
+
   it("goes on writing while an earlier tree is handed over is not in its way, and keeps what it wrote", async () => {
     await under.start();
     under.place.write("src/sum.js", "one\n");

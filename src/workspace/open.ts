@@ -6,6 +6,7 @@ import { accept } from "./accept.ts";
 import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
+import { refuseElsewhere } from "./elsewhere.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -79,6 +80,11 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
       }),
     leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
     planted: async (tree, about) => await plantedTree((await opened()).lane, tree, about),
+    ready: async () => {
+      if (readPrepared(layout) === undefined) return;
+      const { lane } = await opened();
+      if (lane.isApart) await refuseElsewhere(lane);
+    },
     standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {

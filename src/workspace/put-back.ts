@@ -21,7 +21,14 @@ interface Request {
   nested: readonly RawPath[];
 }
 
-export async function putBack(lane: Lane, about: Request): Promise<{ kept: string; warnings: string[] }> {
+interface PutBack {
+  kept: string;
+  /** Also in the workspace. */
+  isWhole: boolean;
+  warnings: string[];
+}
+
+export async function putBack(lane: Lane, about: Request): Promise<PutBack> {
   const { n, at, parents, from, to, nested } = about;
   const coming = [...about.exchange].flatMap(([path, blob]) => (blob === null ? [] : [path]));
   const name = `protected/${n}`;
@@ -33,13 +40,14 @@ export async function putBack(lane: Lane, about: Request): Promise<{ kept: strin
   const written = await lane.view.run(["read-tree", "--reset", "-u", from, to]);
   if (written.code === 0) {
     lane.memory.indexTree = to;
-    return { kept, warnings: [] };
+    return { kept, isWhole: true, warnings: [] };
   }
   // Whatever keeps a file from being written: what is judged and delivered does not come from the workspace.
   await lane.view.need(["read-tree", "--reset", to]);
   lane.memory.indexTree = to;
   const why = written.stderr.trim().split("\n").at(-1) ?? "";
-  return { kept, warnings: [`protected files could not be put back in the workspace, only in what is judged: ${why}`] };
+  const warning = `protected files could not be put back in the workspace, only in what is judged: ${why}`;
+  return { kept, isWhole: false, warnings: [warning] };
 }
 
 /** Files that git ignores and no snapshot holds, where something will be written. */

@@ -1,8 +1,8 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
 import { TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
-import { committedBeside, refuseOtherWork } from "./elsewhere.ts";
-import { guardIn, withGuard } from "./guard.ts";
+import { committedBeside, refuseElsewhere, refuseOtherWork } from "./elsewhere.ts";
+import { guardIn, isLeftIn, withGuard, withLeft } from "./guard.ts";
 import { judgeSnapshot } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
@@ -17,6 +17,8 @@ import { watchRefs } from "./watch-refs.ts";
 export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
   if (about.by === "user" && about.parent !== null) await refuseOtherWork(lane);
+  // Its agent cannot have done it: the files are not those that it worked on.
+  else if (lane.isApart && about.parent !== null) await refuseElsewhere(lane);
   const caps = capsOf(lane.spec);
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
@@ -29,7 +31,7 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     lane.memory.indexTree = known;
     lane.memory.followedIndex = undefined;
     // It has its number like any other: a run that is reopened goes on from it.
-    const message = withGuard(lane, { message: about.message, guard: parent.guard });
+    const message = withLeft(withGuard(lane, { message: about.message, guard: parent.guard }));
     const oid = await commit(lane, { tree: parent.tree, parents, message, at });
     await recordRef(lane, { n, oid });
     const why = { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
@@ -38,12 +40,14 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   lane.memory.indexTree = taken.tree;
   const found = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: taken.tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
-  const committed = about.by === "user" ? undefined : await committedBeside(lane);
-  const { guard, tree, said, warnings } = await judgeSnapshot(lane, {
+  // What the agent left there is no person's, whoever looks.
+  const by = about.by === "user" && !parent.isLeft ? "user" : "agent";
+  const committed = by === "user" ? undefined : await committedBeside(lane);
+  const { guard, tree, isLeft, said, warnings } = await judgeSnapshot(lane, {
     n,
     at,
     parents,
-    by: about.parent === null && about.by === "user" ? "start" : (about.by ?? "agent"),
+    by: about.parent === null && about.by === "user" ? "start" : by,
     from: parent.tree,
     guard: parent.guard,
     tree: taken.tree,
@@ -52,7 +56,8 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     nested: taken.scan.nested,
   });
   const numbers = tree === taken.tree ? found : await numbersOf(lane, { from: parent.tree, to: tree });
-  const message = withGuard(lane, { message: about.message, guard });
+  const guarded = withGuard(lane, { message: about.message, guard });
+  const message = isLeft ? withLeft(guarded) : guarded;
   const oid = await commit(lane, { tree, parents, message, at });
   await recordRef(lane, { n, oid });
   remember(lane, { from: parent.tree, to: tree, numbers });
@@ -82,18 +87,20 @@ interface Parent {
   tree: string;
   /** What protected files have to be. */
   guard: string;
+  /** What the agent made of them may still be in the workspace. */
+  isLeft: boolean;
 }
 
 async function parentOf(lane: Lane, parent: number | null): Promise<Parent> {
   const { base } = lane.prepared;
-  if (parent === null) return { commit: base.commit, tree: base.tree, guard: base.tree };
+  if (parent === null) return { commit: base.commit, tree: base.tree, guard: base.tree, isLeft: false };
   const oid = getRef(lane, `snap/${parent}`);
   if (oid === undefined)
     throw new TerminalError(`snapshot ${parent} of run ${lane.run} is not in pawl's repository`, {
       hint: "Its state was removed or damaged; `pawl show` lists what is left.",
     });
   const { tree, message } = await readCommit(oid, lane.privateGit);
-  return { commit: oid, tree, guard: guardIn(message) ?? base.tree };
+  return { commit: oid, tree, guard: guardIn(message) ?? base.tree, isLeft: isLeftIn(message) };
 }
 
 async function numbersOf(lane: Lane, { from, to }: { from: string; to: string }): Promise<Numbers> {
@@ -114,7 +121,7 @@ function remember(lane: Lane, { from, to, numbers }: { from: string; to: string;
 
 /** A setting is frozen with the run. */
 const TO_DO =
-  "the files are untouched on disk: remove what is no work, or name it in .gitignore, and resume; a new run can have a larger --max-snapshot-size or --max-snapshot-files";
+  "the files are untouched on disk: remove what is no work, or name it in .gitignore, and resume; a new run can have a larger max-snapshot-size or max-snapshot-files (pawl.yaml)";
 
 function refused({ commit, tree }: { commit: string; tree: string }, why: string): Snapshot {
   return {

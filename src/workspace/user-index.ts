@@ -9,10 +9,18 @@ import { freeLock } from "./stale-lock.ts";
 
 const MS_PER_SECOND = 1000;
 
-/** Returns a warning when somebody else's git holds the index; then it is left as it is. */
+interface Place {
+  gitDir: string;
+  workspace: string;
+  run: string;
+  /** Asked under the lock: whoever commits holds that until the branch is there. */
+  isCurrent?: () => Promise<boolean>;
+}
+
+/** Returns a warning when somebody else's git holds the index, or has just committed; then it is left as it is. */
 export async function putIndex(
   from: string,
-  { gitDir, workspace, run }: { gitDir: string; workspace: string; run: string },
+  { gitDir, workspace, run, isCurrent }: Place,
 ): Promise<string | undefined> {
   const lock = join(gitDir, "index.lock");
   const twin = join(gitDir, `index.pawl-${run}`);
@@ -21,6 +29,8 @@ export async function putIndex(
   try {
     if (!(await takeLock({ lock, twin, places: [workspace, gitDir] })))
       return "another git holds the index; run `git reset` when it is done to refresh the status";
+    if ((await isCurrent?.()) === false)
+      return "somebody has just committed on the branch: the index is left as it is; `git reset` refreshes it";
     rename(lock, join(gitDir, "index"));
     syncDir(gitDir);
     return undefined;

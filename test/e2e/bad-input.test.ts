@@ -1,5 +1,5 @@
 /** What is refused: one clear line, what to do about it, the right exit code, nothing changed and nothing spent. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -181,6 +181,19 @@ describe("refused before the start", () => {
     });
     expect(place.repository.git("status", "--porcelain")).toBe("");
     expect(existsSync(place.state)).toBe(false);
+  });
+
+  it.concurrent("git's own folder in the middle of the workspace", async () => {
+    const place = await cliPlace({ script: IDLE });
+    const { path, git } = place.repository;
+    git("init", "-q", `--separate-git-dir=${join(path, ".realgit")}`);
+    appendFileSync(join(path, ".realgit/info/exclude"), ".realgit\n");
+    expectRefusal(await place.pawl(...RUN), {
+      code: 2,
+      says: /git's own folder lies inside the workspace, where an agent could change it: .*\.realgit/,
+      hint: /separate-git-dir/,
+    });
+    expect([git("branch", "--format=%(refname:short)"), existsSync(place.state)]).toEqual(["main", false]);
   });
 
   it.concurrent("a full disk", async () => {

@@ -133,4 +133,23 @@ describe.concurrent("files that judge the work", () => {
     expect((await place.pawl("resume", "--max-iterations", "2")).code).toBe(0);
     expect(git("show", "HEAD:test/sum.test.js")).toBe(mine.trim());
   });
+
+  it("that something was suspicious about leave it to a person in a run that is forked from there, too", async ({
+    expect,
+  }) => {
+    const cheat = 'if(process.env.NODE_TEST_CONTEXT)require("node:assert").equal=()=>{};exports.sum=(a,b)=>a*b;';
+    const test =
+      'const { sum } = require("../sum.js");\nconst assert = require("node:assert");\nrequire("node:test")("adds", () => assert.equal(sum(1, 2), 3));\n';
+    const place = await cliPlace({
+      files: { ...FILES, "test/sum.test.js": test },
+      shellAgent: { 1: [`echo '${cheat}' > sum.js; date +'// %N' >> sum.js`, CLAIM] },
+    });
+    const first = await place.pawl("run", "make sum add", "--check", "npm test", "--json");
+    const [end] = first.of("run-end");
+    expect([end?.outcome.is, end?.outcome.rule]).toEqual(["needs-human", "suspicions"]);
+    const forked = await place.pawl("fork", end?.run ?? "", "--at", "1", "--json");
+    expect(forked.of("run-end").map(({ outcome }) => [outcome.is, outcome.reason])).toEqual([
+      ["needs-human", `in the snapshot that it began with: ${end?.outcome.reason}`],
+    ]);
+  });
 });

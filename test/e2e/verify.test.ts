@@ -210,7 +210,7 @@ it("takes tests that a person removed between turns for removed, and names all t
   expect([answer.code, answer.is, answer.checks.map(({ says }) => says)]).toEqual([0, "same", [[]]]);
   const noticed = answer.findings.filter(({ name }) => name === "noticed").map(({ says }) => says);
   expect(noticed).toContain("undone because it is protected: a.test.js (edited); kept as protected/1");
-  expect(noticed).toContain("protected, and changed by another hand than the agent's: b.test.js (removed)");
+  expect(noticed).toContain("protected, and changed between turns or by a commit during one: b.test.js (removed)");
 });
 
 it(

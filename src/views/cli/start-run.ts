@@ -3,7 +3,7 @@
  * leaves no trace.
  */
 import { statfsSync, existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Environment, State } from "../../compose.ts";
 import { checkAgents, warmAgent } from "../../compose/agents.ts";
 import { commandNames, withCommands } from "../../compose/command-agent.ts";
@@ -93,6 +93,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   const found = inOrder([isClean, branchNow(), fenceKind(settings.fence)] as const);
   if (own?.agent === undefined) warmAgent(readEntry(settings.agent)?.agent ?? "");
   const [, branch, fence] = await found;
+  if (fence !== "none" && !elsewhere) refuseGitInside(facts);
   const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
@@ -178,6 +179,16 @@ function refuseStateInside({ topLevel }: RepositoryFacts, dir: string): void {
   if (!isWithin(resolve(dir), topLevel)) return;
   throw new UsageError(`pawl's state (${dir}) lies inside the repository`, {
     hint: "set PAWL_HOME to a directory outside of it",
+  });
+}
+
+/** Only what is at `.git` is kept from an agent. */
+function refuseGitInside({ gitDir, commonDir, topLevel }: RepositoryFacts): void {
+  const usual = join(topLevel, ".git");
+  const inside = [gitDir, commonDir].find((dir) => isWithin(dir, topLevel) && !isWithin(dir, usual));
+  if (inside === undefined) return;
+  throw new UsageError(`git's own folder lies inside the workspace, where an agent could change it: ${inside}`, {
+    hint: "move it to .git, or out of the workspace (git init --separate-git-dir=PATH); or work in a worktree: --worktree",
   });
 }
 

@@ -170,7 +170,7 @@ export function noticedFindings({ verdicts, change, changes, baselines }: Record
     ...(tests.length === 0 ? [] : [note("noticed", `judged in a new form, as was allowed: ${few(tests)}`)]),
     ...(followed.length === 0
       ? []
-      : [note("noticed", `protected, and changed by another hand than the agent's: ${few(followed)}`)]),
+      : [note("noticed", `protected, and changed between turns or by a commit during one: ${few(followed)}`)]),
     ...(flagged.length === 0 ? [] : [note("noticed", `programs on your machine act on: ${few(flagged)}`)]),
     ...evidence,
     ...(red.length === 0 ? [] : [note("noticed", `red before the first turn: ${few(red)}`)]),
