@@ -76,11 +76,13 @@ describe("an agent that", () => {
   });
 
   it("makes more than a snapshot holds has its change of tests undone when that is there no more", async () => {
-    await under.start({}, { maxSnapshotFiles: 20 });
+    await under.start({}, { maxSnapshotFiles: 20, isApart: true });
     under.place.write("tests/a.js", "ok\n");
     for (let n = 0; n < 21; n += 1) under.place.write(`cache/${n}`);
     expect((await under.taken(1)).refused).toContain('most of them in "cache/"');
     rmSync(under.on("cache"), { recursive: true });
+    // A person who commits all there is has not looked at every line of it.
+    under.place.git("commit", "-qam", "wip");
     const looked = await under.taken(2, "user");
     expect([looked.followed, looked.protected?.map(({ path }) => path)]).toEqual([undefined, ["tests/a.js"]]);
     expect(under.file("tests/a.js")).toBe("assert a\n");

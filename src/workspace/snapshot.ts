@@ -40,9 +40,9 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   lane.memory.indexTree = taken.tree;
   const found = taken.numbers ?? (await numbersOf(lane, { from: parent.tree, to: taken.tree }));
   const nested = await snapshotNested(lane, { found: taken.scan.nested, name: `snap/${n}`, at, caps });
-  // What the agent left there is no person's, whoever looks.
+  // What the agent left there is no person's, whoever looks, or commits all there is.
   const by = about.by === "user" && !parent.isLeft ? "user" : "agent";
-  const committed = by === "user" ? undefined : await committedBeside(lane);
+  const committed = by === "user" || parent.isLeft ? undefined : await committedBeside(lane);
   const { guard, tree, isLeft, said, warnings } = await judgeSnapshot(lane, {
     n,
     at,
