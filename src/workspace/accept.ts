@@ -23,7 +23,7 @@ import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
 import { indexMark, keepStaged } from "./others-index.ts";
 import { placeOf } from "./start-branch.ts";
-import { copyIndex, putIndex } from "./user-index.ts";
+import { copyIndex, holdIndex } from "./user-index.ts";
 
 /** How often a branch may move under our hands before it is called a conflict. */
 const MAX_ATTEMPTS = 3;
@@ -61,6 +61,7 @@ async function handOver(
   lane: Lane,
   { request, branch }: { request: AcceptRequest; branch: string },
 ): Promise<Accepted> {
+  const said: string[] = [];
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const seen = await branchTip(lane, branch);
     const moved = await moveOf(lane, { seen, request });
@@ -72,14 +73,18 @@ async function handOver(
       const warning = `the repository has not got ${moved.base} any more, the commit that the work is based on`;
       return await conflict(lane, { ...request, branch, warning });
     }
-    const oid = await place(lane, { request, branch, seen, moved });
-    if (oid === undefined) continue;
+    const oid = await bring(lane, { request, seen, moved });
+    const sight = await sightOf(lane, { branch, tip: oid });
+    const index = sight.is === "here" ? await indexFirst(lane, { request, branch, seen }) : [];
+    const why = request.message.split("\n")[0] ?? "";
+    said.push(...index);
+    if (oid !== seen && !(await updateBranch(lane, { branch, to: oid, from: seen, why }))) continue;
     lane.memory.pending = { tree: request.tree, changes: new Map() };
-    const [warnings] = await Promise.all([
-      freeStaleLocks(lane, branch).then(async () => await showToUser(lane, { branch, tip: oid, request })),
+    const [more] = await Promise.all([
+      freeStaleLocks(lane, branch).then(async () => await leadHead(lane, { branch, sight })),
       setRef(lane, { name: "head", oid }),
     ]);
-    return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };
+    return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...said, ...more] };
   }
   return await conflict(lane, { ...request, branch, warning: `${branch} keeps moving` });
 }
@@ -103,17 +108,12 @@ async function moveOf(
   return await adopt(lane, { seen, head, request });
 }
 
-/** The commit's name once the branch is there; undefined when the branch moved meanwhile. */
-async function place(
+/** The commit's name, once the user's repository has it. */
+async function bring(
   lane: Lane,
-  about: {
-    request: AcceptRequest;
-    branch: string;
-    seen: string | undefined;
-    moved: Extract<Moved, { is: "ours" }>;
-  },
-): Promise<string | undefined> {
-  const { request, branch, seen, moved } = about;
+  about: { request: AcceptRequest; seen: string | undefined; moved: Extract<Moved, { is: "ours" }> },
+): Promise<string> {
+  const { request, seen, moved } = about;
   const { tree, message, at } = request;
   const same = moved.parent !== undefined && (await treeOf(lane, moved.parent)) === tree;
   const parents = moved.parent === undefined ? [] : [moved.parent];
@@ -125,44 +125,62 @@ async function place(
     usual && oid !== seen && sendLoose(lane, content),
     same ? undefined : commit(lane, content),
   ]);
-  if (oid === seen) return oid;
-  if (!sent) await sendCommit(lane, { commit: oid, have: moved.have ?? lane.prepared.origin });
-  return (await updateBranch(lane, { branch, to: oid, from: seen, why: message.split("\n")[0] ?? "" }))
-    ? oid
-    : undefined;
+  if (oid !== seen && !sent) await sendCommit(lane, { commit: oid, have: moved.have ?? lane.prepared.origin });
+  return oid;
 }
 
-/** HEAD and index, so that the user's `git status` tells the truth. */
-async function showToUser(
-  lane: Lane,
-  { branch, tip, request }: { branch: string; tip: string; request: AcceptRequest },
-): Promise<string[]> {
+/** Where HEAD is when the work is handed over: with it go the files and the index. */
+type Sight =
+  | { is: "here"; isLedBack: boolean; words: string[] }
+  /** `isNoted`: the agent led it there, which is no news at the next look. */
+  | { is: "elsewhere"; isNoted: boolean; words: string[] };
+
+async function sightOf(lane: Lane, { branch, tip }: { branch: string; tip: string }): Promise<Sight> {
   const head = readHead(lane.prepared.gitDir);
   const unfinished = inProgressIn(lane.prepared.gitDir);
   // Its own HEAD and index are what it goes on with.
   if (unfinished === "rebase") {
-    noteHead(lane, { isLeft: true });
-    return [`a rebase is in progress: HEAD and the index are left to it; the work is on ${branch}`];
+    const left = `a rebase is in progress: HEAD and the index are left to it; the work is on ${branch}`;
+    return { is: "elsewhere", isNoted: true, words: [left] };
   }
-  const name = `refs/heads/${branch}`;
-  if (head === undefined || !("ref" in head) || head.ref !== name) {
-    const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
-    // A person who went elsewhere is not led back: the files are those of that place.
-    const isTheirs = lane.isApart && head !== undefined;
-    if (isTheirs || !(await isKnown(lane, { head, tip }))) {
-      noteHead(lane, { isLeft: !isTheirs });
-      return [`HEAD was moved to ${place} and is left there; the work is on ${branch}`];
-    }
-    await pointHead(lane, branch);
+  const words = unfinished === null ? [] : [`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`];
+  if (head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`)
+    return { is: "here", isLedBack: false, words };
+  // A person who went elsewhere is not led back: the files are those of that place.
+  const isTheirs = lane.isApart && head !== undefined;
+  if (!isTheirs && (await isKnown(lane, { head, tip }))) return { is: "here", isLedBack: true, words };
+  const place = head === undefined ? "nothing" : "ref" in head ? head.ref : head.commit;
+  const left = `HEAD was moved to ${place} and is left there; the work is on ${branch}`;
+  return { is: "elsewhere", isNoted: !isTheirs, words: [left] };
+}
+
+/**
+ * The index, so that the user's `git status` tells the truth. It is there before the branch: who commits in between has
+ * the work in that commit, which is adopted; the old index on top of the moved branch would take the work back.
+ */
+async function indexFirst(
+  lane: Lane,
+  { request, branch, seen }: { request: AcceptRequest; branch: string; seen: string | undefined },
+): Promise<string[]> {
+  const index = await holdIndex(await indexFor(lane, request.tree), placeOf(lane));
+  if (index === undefined)
+    return ["another git holds the index; run `git reset` when it is done to refresh the status"];
+  try {
+    // Somebody has just committed: the branch is looked at again before anything is theirs no more.
+    if ((await branchTip(lane, branch)) !== seen) return [];
+    const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
+    index.put();
+    lane.memory.keptIndex = lane.memory.followedIndex = indexMark(lane);
+    return said;
+  } finally {
+    index.letGo();
   }
-  noteHead(lane, { isLeft: false });
-  const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
-  const isCurrent = async (): Promise<boolean> => (await branchTip(lane, branch)) === tip;
-  const warning = await putIndex(await indexFor(lane, request.tree), { ...placeOf(lane), isCurrent });
-  if (unfinished !== null) said.push(`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`);
-  if (warning !== undefined) return [...said, warning];
-  lane.memory.keptIndex = lane.memory.followedIndex = indexMark(lane);
-  return said;
+}
+
+async function leadHead(lane: Lane, { branch, sight }: { branch: string; sight: Sight }): Promise<string[]> {
+  if (sight.is === "here" && sight.isLedBack) await pointHead(lane, branch);
+  noteHead(lane, { isLeft: sight.is === "elsewhere" && sight.isNoted });
+  return sight.words;
 }
 
 /** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */

@@ -1,6 +1,16 @@
 /** An agent that uses git itself, well or badly: its work counts, nothing is lost, and nobody has to clean up. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
@@ -343,5 +353,20 @@ describe("lock files that a dead git left in the user's repository", () => {
       holder.stdin.end();
       await closed;
     }
+  });
+
+  it("stay while a program of any name has them open, as one with a git of its own does", async () => {
+    const lock = join(place.repo, ".git/index.lock");
+    const held = openSync(lock, "wx");
+    try {
+      place.write("second.txt", "2\n");
+      expect((await iterate(2)).warnings.join()).toContain("another git holds the index");
+      expect(existsSync(lock)).toBe(true);
+    } finally {
+      closeSync(held);
+    }
+    place.write("third.txt", "3\n");
+    expect((await iterate(3)).warnings).toEqual([]);
+    expect([isClean(), existsSync(lock)]).toEqual([true, false]);
   });
 });

@@ -1,27 +1,29 @@
 /** Lock files that a killed git left in the user's repository: they say nothing of their owner, so it is looked for. */
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, type Stats } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isWithin } from "./user-git.ts";
 
-/** A living git is waited for this long; a lock that nobody seems to hold, only as long as a quick git takes. */
+/** A living owner is waited for this long; a lock that nobody seems to hold, only as long as a quick git takes. */
 const LIVING_WAIT_MS = 2_000;
 const DEAD_WAIT_MS = 300;
 const POLL_MS = 25;
 
-/** True once the lock is gone; false when a git that works in one of these places may still hold it. */
+/** True once the lock is gone; false when a git that works in one of these places, or who has it open, may hold it. */
 export async function freeLock(lock: string, places: readonly string[]): Promise<boolean> {
   for (let waited = 0; existsSync(lock); waited += POLL_MS) {
-    if (waited >= DEAD_WAIT_MS && !gitMayBeAlive(places)) rmSync(lock, { force: true });
+    if (waited >= DEAD_WAIT_MS && !ownerMayBeAlive(lock, places)) rmSync(lock, { force: true });
     else if (waited >= LIVING_WAIT_MS) return false;
     else await sleep(POLL_MS);
   }
   return true;
 }
 
-/** Where no git works in these places, the lock's owner is dead. */
-function gitMayBeAlive(places: readonly string[]): boolean {
+/** Where no git works in these places and nobody has the file open, the lock's owner is dead. */
+function ownerMayBeAlive(lock: string, places: readonly string[]): boolean {
   if (!existsSync("/proc/self/cwd")) return true;
-  return readdirSync("/proc").some((pid) => /^\d+$/.test(pid) && isGitIn(pid, places));
+  const file = statSync(lock, { throwIfNoEntry: false });
+  const pids = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid));
+  return pids.some((pid) => isGitIn(pid, places) || (file !== undefined && hasOpen(pid, file)));
 }
 
 function isGitIn(pid: string, places: readonly string[]): boolean {
@@ -32,5 +34,18 @@ function isGitIn(pid: string, places: readonly string[]): boolean {
   } catch (error) {
     // Gone meanwhile, or another user's process: that one may well hold it.
     return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
+/** Programs with a git of their own (libgit2, JGit) write the lock from any folder and under any name. */
+function hasOpen(pid: string, file: Stats): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      const open = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false });
+      return open?.ino === file.ino && open.dev === file.dev;
+    });
+  } catch {
+    // Gone meanwhile, or another user's: there are always such, and few write in this user's repository.
+    return false;
   }
 }

@@ -8,7 +8,7 @@ import { commit, getRef, setRef, treeOf, type Lane, type Prepared } from "./lane
 import { withLock } from "./lock.ts";
 import { uncapped } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
-import { putIndex } from "./user-index.ts";
+import { holdIndex } from "./user-index.ts";
 
 const DIRTY_MESSAGE = "Uncommitted changes from before the run";
 
@@ -39,7 +39,7 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
     if (lane.spec.commit === "branch") await pointHead(lane, branch);
   });
   if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });
-  if (intent.dirty) await putIndex(lane.layout.index, placeOf(lane));
+  if (intent.dirty) (await holdIndex(lane.layout.index, placeOf(lane)))?.put();
   return prepared;
 }
 

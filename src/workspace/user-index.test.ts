@@ -1,29 +1,56 @@
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { beforeEach, afterEach, describe, expect, it } from "vitest";
 import { scratch } from "../../test/fixtures/repository.ts";
-import { putIndex } from "./user-index.ts";
+import { holdIndex, type HeldIndex } from "./user-index.ts";
 
-it("stays as it is when somebody has committed since the branch was moved, which is looked for under git's lock", async () => {
-  const place = scratch();
-  onTestFinished(() => place.remove());
-  const gitDir = join(place.repo, ".git");
-  const [index, lock, older] = ["index", "index.lock", "older"].map((name) => join(gitDir, name)) as [
-    string,
-    string,
-    string,
-  ];
-  copyFileSync(index, older);
+let place: ReturnType<typeof scratch>;
+let gitDir: string;
+beforeEach(() => {
+  place = scratch();
+  gitDir = join(place.repo, ".git");
+  copyFileSync(join(gitDir, "index"), join(gitDir, "older"));
   place.write("mine.txt");
   place.git("add", "-A");
-  place.git("commit", "-qm", "mine");
-  const before = readFileSync(index);
-  const locked: boolean[] = [];
-  const about = { gitDir, workspace: place.repo, run: "r1" };
-  const isCurrent = async (): Promise<boolean> => locked.push(existsSync(lock)) > 1;
-  expect(await putIndex(older, { ...about, isCurrent })).toContain("somebody has just committed");
-  expect(readFileSync(index)).toEqual(before);
-  expect(await putIndex(older, { ...about, isCurrent })).toBeUndefined();
-  expect(readFileSync(index)).toEqual(readFileSync(older));
-  expect([locked, existsSync(lock)]).toEqual([[true, true], false]);
+});
+afterEach(() => place.remove());
+
+const content = (name: string): Buffer => readFileSync(join(gitDir, name));
+const leftovers = (): string[] => readdirSync(gitDir).filter((name) => name.startsWith("index."));
+async function hold(): Promise<HeldIndex> {
+  const held = await holdIndex(join(gitDir, "older"), { gitDir, workspace: place.repo, run: "r1" });
+  expect(held).toBeDefined();
+  return held as HeldIndex;
+}
+
+describe("the user's index, held", () => {
+  it("can be staged into and committed from by nobody until it is put, and is then the other one", async () => {
+    const before = content("index");
+    const held = await hold();
+    place.write("more.txt");
+    expect(() => place.git("add", "-A")).toThrow("index.lock");
+    expect(() => place.git("commit", "-qm", "mine")).toThrow("index.lock");
+    expect(content("index")).toEqual(before);
+    held.put();
+    expect(content("index")).toEqual(content("older"));
+    expect(leftovers()).toEqual([]);
+    expect(place.git("status", "--porcelain")).toContain("?? mine.txt");
+  });
+
+  it("is as it was when it is let go", async () => {
+    const before = content("index");
+    (await hold()).letGo();
+    expect(content("index")).toEqual(before);
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("is put no more once it was let go, though another git holds it by then", async () => {
+    const before = content("index");
+    const held = await hold();
+    held.letGo();
+    writeFileSync(join(gitDir, "index.lock"), "another's");
+    held.put();
+    expect(content("index")).toEqual(before);
+    expect(existsSync(join(gitDir, "index.lock"))).toBe(true);
+  });
 });

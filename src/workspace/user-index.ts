@@ -13,30 +13,37 @@ interface Place {
   gitDir: string;
   workspace: string;
   run: string;
-  /** Asked under the lock: whoever commits holds that until the branch is there. */
-  isCurrent?: () => Promise<boolean>;
 }
 
-/** Returns a warning when somebody else's git holds the index, or has just committed; then it is left as it is. */
-export async function putIndex(
-  from: string,
-  { gitDir, workspace, run, isCurrent }: Place,
-): Promise<string | undefined> {
+/** Nobody stages or commits there until it is put or let go; after either, both do nothing. */
+export interface HeldIndex {
+  put: () => void;
+  letGo: () => void;
+}
+
+/** Takes git's lock with that content in it; undefined when somebody else's git holds the index. */
+export async function holdIndex(from: string, { gitDir, workspace, run }: Place): Promise<HeldIndex | undefined> {
   const lock = join(gitDir, "index.lock");
   const twin = join(gitDir, `index.pawl-${run}`);
   dropOwnLock({ lock, twin });
   copyIndex(from, twin);
-  try {
-    if (!(await takeLock({ lock, twin, places: [workspace, gitDir] })))
-      return "another git holds the index; run `git reset` when it is done to refresh the status";
-    if ((await isCurrent?.()) === false)
-      return "somebody has just committed on the branch: the index is left as it is; `git reset` refreshes it";
-    rename(lock, join(gitDir, "index"));
-    syncDir(gitDir);
-    return undefined;
-  } finally {
+  let isHeld = false;
+  const letGo = (): void => {
+    isHeld = false;
     dropOwnLock({ lock, twin });
+  };
+  const put = (): void => {
+    if (!isHeld) return;
+    rename(lock, join(gitDir, "index"));
+    letGo();
+    syncDir(gitDir);
+  };
+  try {
+    isHeld = await takeLock({ lock, twin, places: [workspace, gitDir] });
+  } finally {
+    if (!isHeld) letGo();
   }
+  return isHeld ? { put, letGo } : undefined;
 }
 
 /** Keeps the time stamp, never later than it was: git compares it with the files' to know which it must read again. */
