@@ -21,11 +21,11 @@ import { inProgressIn, readHead } from "./inspect.ts";
 import { noteHead } from "./elsewhere.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
-import { indexMark, keepStaged } from "./others-index.ts";
+import { indexMark, isSameIndex, keepStaged } from "./others-index.ts";
 import { placeOf } from "./start-branch.ts";
-import { copyIndex, holdIndex } from "./user-index.ts";
+import { copyIndex, holdIndex, type HeldIndex } from "./user-index.ts";
 
-/** How often a branch may move under our hands before it is called a conflict. */
+/** How often branch or HEAD may move under our hands before it is called a conflict, and the index before it is left. */
 const MAX_ATTEMPTS = 3;
 
 export interface AcceptRequest {
@@ -41,27 +41,30 @@ export async function accept(lane: Lane, request: AcceptRequest): Promise<Accept
   const trouble = troubleWith(lane);
   if (trouble !== undefined) return await conflict(lane, { ...request, branch, warning: trouble });
   const said = putHeadBack(lane);
-  try {
-    const accepted = await handOver(lane, { request, branch });
-    return { ...accepted, warnings: [...said, ...accepted.warnings] };
-  } catch (error) {
-    const works = await lane.user.run(["rev-parse", "--git-dir"]);
-    const inTheWay = error instanceof TerminalError && error.message.includes("cannot lock ref");
-    if (inTheWay) return await conflict(lane, { ...request, branch, warning: error.message });
-    if (works.code === 0) throw error;
-    return await conflict(lane, {
-      ...request,
-      branch,
-      warning: `git cannot use the repository any more: ${works.stderr.trim()}`,
-    });
-  }
+  const accepted = await handOver(lane, { request, branch, said }).catch(async (error: unknown) => {
+    const warning = await reasonOf(lane, error);
+    return await conflict(lane, { ...request, branch, warning });
+  });
+  return { ...accepted, warnings: [...said, ...accepted.warnings] };
 }
 
-async function handOver(
-  lane: Lane,
-  { request, branch }: { request: AcceptRequest; branch: string },
-): Promise<Accepted> {
-  const said: string[] = [];
+/** Why nothing can be handed over though nothing of pawl's is broken; anything else is thrown again. */
+async function reasonOf(lane: Lane, error: unknown): Promise<string> {
+  if (error instanceof TerminalError && error.message.includes("cannot lock ref")) return error.message;
+  const works = await lane.user.run(["rev-parse", "--git-dir"]);
+  if (works.code === 0) throw error;
+  return `git cannot use the repository any more: ${works.stderr.trim()}`;
+}
+
+interface HandingOver {
+  request: AcceptRequest;
+  branch: string;
+  /** What is to be told however it ends. */
+  said: string[];
+}
+
+async function handOver(lane: Lane, about: HandingOver): Promise<Accepted> {
+  const { request, branch } = about;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const seen = await branchTip(lane, branch);
     const moved = await moveOf(lane, { seen, request });
@@ -75,16 +78,22 @@ async function handOver(
     }
     const oid = await bring(lane, { request, seen, moved });
     const sight = await sightOf(lane, { branch, tip: oid });
-    const index = sight.is === "here" ? await indexFirst(lane, { request, branch, seen }) : [];
-    const why = request.message.split("\n")[0] ?? "";
-    said.push(...index);
-    if (oid !== seen && !(await updateBranch(lane, { branch, to: oid, from: seen, why }))) continue;
+    // Before the rest: what is committed from now on is on the branch.
+    if (sight.is === "here" && sight.isLedBack && seen !== undefined) await pointHead(lane, branch);
+    const index = sight.is === "here" ? await indexFirst(lane, { ...about, seen }) : undefined;
+    if (index === "again") continue;
+    try {
+      const why = request.message.split("\n")[0] ?? "";
+      if (oid !== seen && !(await updateBranch(lane, { branch, to: oid, from: seen, why }))) continue;
+    } finally {
+      index?.letGo();
+    }
     lane.memory.pending = { tree: request.tree, changes: new Map() };
-    const [more] = await Promise.all([
-      freeStaleLocks(lane, branch).then(async () => await leadHead(lane, { branch, sight })),
+    const [warnings] = await Promise.all([
+      freeStaleLocks(lane, branch).then(async () => await leadHead(lane, { branch, sight, seen })),
       setRef(lane, { name: "head", oid }),
     ]);
-    return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...said, ...more] };
+    return { commit: oid, branch, adopted: moved.adopted, warnings: [...moved.warnings, ...warnings] };
   }
   return await conflict(lane, { ...request, branch, warning: `${branch} keeps moving` });
 }
@@ -144,8 +153,7 @@ async function sightOf(lane: Lane, { branch, tip }: { branch: string; tip: strin
     return { is: "elsewhere", isNoted: true, words: [left] };
   }
   const words = unfinished === null ? [] : [`a ${unfinished} is in progress: \`git ${unfinished} --quit\` forgets it`];
-  if (head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`)
-    return { is: "here", isLedBack: false, words };
+  if (isOn(head, branch)) return { is: "here", isLedBack: false, words };
   // A person who went elsewhere is not led back: the files are those of that place.
   const isTheirs = lane.isApart && head !== undefined;
   if (!isTheirs && (await isKnown(lane, { head, tip }))) return { is: "here", isLedBack: true, words };
@@ -155,33 +163,55 @@ async function sightOf(lane: Lane, { branch, tip }: { branch: string; tip: strin
 }
 
 /**
- * The index, so that the user's `git status` tells the truth. It is there before the branch: who commits in between has
- * the work in that commit, which is adopted; the old index on top of the moved branch would take the work back.
+ * The index, so that the user's `git status` tells the truth. It is there before the branch, and held until that has
+ * moved: the old index on top of the moved branch would take the work back with the user's next commit. undefined when it
+ * has to be left as it is.
  */
 async function indexFirst(
   lane: Lane,
-  { request, branch, seen }: { request: AcceptRequest; branch: string; seen: string | undefined },
-): Promise<string[]> {
-  const index = await holdIndex(await indexFor(lane, request.tree), placeOf(lane));
-  if (index === undefined)
-    return ["another git holds the index; run `git reset` when it is done to refresh the status"];
-  try {
-    // Somebody has just committed: the branch is looked at again before anything is theirs no more.
-    if ((await branchTip(lane, branch)) !== seen) return [];
-    const said = await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at });
-    index.put();
-    lane.memory.keptIndex = lane.memory.followedIndex = indexMark(lane);
-    return said;
-  } finally {
-    index.letGo();
+  { request, branch, seen, said }: HandingOver & { seen: string | undefined },
+): Promise<Pick<HeldIndex, "letGo"> | "again" | undefined> {
+  const from = await indexFor(lane, request.tree);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const mark = indexMark(lane);
+    // Not while it is held: that may take long.
+    said.push(...(await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at })));
+    const index = await holdIndex(from, placeOf(lane));
+    if (index === undefined) break;
+    let isPut = false;
+    try {
+      // Looked at again now that nobody can stage or commit: else what they just did would be theirs no more.
+      const isHere = seen === undefined || isOn(readHead(lane.prepared.gitDir), branch);
+      if (!isHere || (await branchTip(lane, branch)) !== seen) return "again";
+      if (indexMark(lane) === mark) isPut = index.put();
+    } finally {
+      if (!isPut) index.letGo();
+    }
+    if (isPut) return { letGo: () => letGo(lane, index) };
   }
+  said.push("another git holds the index; run `git reset` when it is done to refresh the status");
+  return undefined;
 }
 
-async function leadHead(lane: Lane, { branch, sight }: { branch: string; sight: Sight }): Promise<string[]> {
-  if (sight.is === "here" && sight.isLedBack) await pointHead(lane, branch);
+function letGo(lane: Lane, index: HeldIndex): void {
+  const put = indexMark(lane);
+  index.letGo();
+  const now = indexMark(lane);
+  if (isSameIndex(now, put)) lane.memory.keptIndex = lane.memory.followedIndex = now;
+}
+
+async function leadHead(
+  lane: Lane,
+  { branch, sight, seen }: { branch: string; sight: Sight; seen: string | undefined },
+): Promise<string[]> {
+  // To a branch that was not there before.
+  if (sight.is === "here" && sight.isLedBack && seen === undefined) await pointHead(lane, branch);
   noteHead(lane, { isLeft: sight.is === "elsewhere" && sight.isNoted });
   return sight.words;
 }
+
+const isOn = (head: ReturnType<typeof readHead>, branch: string): boolean =>
+  head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`;
 
 /** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */
 async function isKnown(

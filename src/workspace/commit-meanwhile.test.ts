@@ -1,10 +1,12 @@
-/** A person who commits on the branch in the very moment of a hand-over: no commit takes work back, whoever is first. */
-import { spawn } from "node:child_process";
+/** A person who uses git in the very moment of a hand-over: no commit takes work back, whoever is first. */
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { openFor, scratch } from "../../test/fixtures/repository.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { waitFor } from "../../test/support/temp.ts";
+import type { Accepted, Workspace } from "../ports.ts";
 
 const AT = 1_700_000_000_000;
 const ROUNDS = 8;
@@ -25,32 +27,146 @@ const COMMITTER = `
     if (spawnSync("git", ["commit", "-q", "--allow-empty", "-m", "a person's"]).status === 0) break;
 `;
 
-it.each([
-  ["the branch moves", "refs/heads/pawl/task"],
-  ["the index is there", "index"],
-])("a commit as soon as %s takes none of the work back", async (_, name) => {
-  const place = scratch();
-  onTestFinished(() => place.remove());
-  const workspace = await openFor(place);
-  onTestFinished(async () => await workspace.close());
+let place: Scratch;
+let workspace: Workspace;
+let lock: string;
+beforeEach(async () => {
+  place = scratch();
+  workspace = await openFor(place);
   await workspace.prepare();
-  const end = join(place.root, "end");
-  for (let n = 1; n <= ROUNDS; n += 1) {
-    place.write(`work-${n}.txt`, `${n}\n`);
-    const taken = await workspace.snapshot(n, { parent: n === 1 ? null : n - 1, message: `s${n}`, at: AT + n });
-    const args = ["-e", COMMITTER, join(place.repo, ".git", name), end];
-    const committer = spawn(process.execPath, args, { cwd: place.repo, stdio: ["ignore", "pipe", "ignore"] });
-    const closed = once(committer, "close");
-    await once(committer.stdout, "data");
-    const accepted = await workspace.accept({ tree: taken.judged, message: `work ${n}`, at: AT + n, snapshot: n });
-    place.write("../end", "");
-    await closed;
-    rmSync(end);
-    expect(accepted.conflict).toBeUndefined();
-    expect(place.git("ls-tree", "--name-only", "pawl/task")).toContain(`work-${n}.txt`);
-  }
-  const subjects = place.git("log", "--format=%s", "main..pawl/task").split("\n");
-  expect(subjects.filter((subject) => subject === "a person's")).toHaveLength(ROUNDS);
-  expect(place.git("log", "--diff-filter=D", "--format=%s", "main..pawl/task")).toBe("");
-  expect(place.git("fsck", "--no-dangling")).toBe("");
+  lock = join(place.repo, ".git/index.lock");
 });
+afterEach(async () => {
+  await workspace.close();
+  place.remove();
+});
+
+async function snapshot(n: number): Promise<string> {
+  return (await workspace.snapshot(n, { parent: n === 1 ? null : n - 1, message: `s${n}`, at: AT + n })).judged;
+}
+const accept = (n: number, tree: string): Promise<Accepted> =>
+  workspace.accept({ tree, message: `work ${n}`, at: AT + n, snapshot: n });
+
+/** The first iteration, and the files of the second. */
+async function twoIterations(): Promise<string> {
+  place.write("work-1.txt", "1\n");
+  await accept(1, await snapshot(1));
+  place.write("work-2.txt", "2\n");
+  return await snapshot(2);
+}
+
+/** Hands over while that git holds the index; the gate it waits at opens once the index is waited for. */
+async function acceptBeside(
+  args: readonly string[],
+  { tree, env = {} }: { tree: string; env?: Record<string, string> },
+): Promise<Accepted> {
+  const git = spawn("git", args, { cwd: place.repo, env: { ...place.environment, ...env }, stdio: "ignore" });
+  const closed = once(git, "close");
+  await waitFor(() => existsSync(lock));
+  const accepting = accept(2, tree);
+  await waitFor(() => existsSync(join(place.repo, ".git/index.pawl-r1")));
+  writeFileSync(gate(), "");
+  expect(await closed).toEqual([0, null]);
+  return await accepting;
+}
+const gate = (): string => join(place.root, "gate");
+const atGate = (then: string): string => `sh -c 'until [ -e ${gate()} ]; do sleep 0.02; done; ${then}' -`;
+
+describe("a commit as soon as", () => {
+  it.each([
+    ["the branch moves", "refs/heads/pawl/task"],
+    ["the index is there", "index"],
+  ])("%s takes none of the work back", async (_, name) => {
+    const end = join(place.root, "end");
+    for (let n = 1; n <= ROUNDS; n += 1) {
+      place.write(`work-${n}.txt`, `${n}\n`);
+      const tree = await snapshot(n);
+      const args = ["-e", COMMITTER, join(place.repo, ".git", name), end];
+      const env = place.environment;
+      const committer = spawn(process.execPath, args, { cwd: place.repo, env, stdio: ["ignore", "pipe", "ignore"] });
+      const closed = once(committer, "close");
+      await once(committer.stdout, "data");
+      const accepted = await accept(n, tree);
+      writeFileSync(end, "");
+      await closed;
+      rmSync(end);
+      expect(accepted.conflict).toBeUndefined();
+      expect(place.git("ls-tree", "--name-only", "pawl/task")).toContain(`work-${n}.txt`);
+    }
+    const subjects = place.git("log", "--format=%s", "main..pawl/task").split("\n");
+    expect(subjects.filter((subject) => subject === "a person's")).toHaveLength(ROUNDS);
+    expect(place.git("log", "--diff-filter=D", "--format=%s", "main..pawl/task")).toBe("");
+    expect(place.git("fsck", "--no-dangling")).toBe("");
+  });
+});
+
+describe("while work is handed over", () => {
+  it("nobody stages, unstages or commits between the index and the branch", async () => {
+    const tree = await twoIterations();
+    const index = join(place.repo, ".git/index");
+    const before = statSync(index).ino;
+    // The branch has to be waited for while a git lives that may have locked it.
+    const holder = spawn("git", ["cat-file", "--batch"], { cwd: place.repo, stdio: ["pipe", "ignore", "ignore"] });
+    const ref = join(place.repo, ".git/refs/heads/pawl/task.lock");
+    writeFileSync(ref, "");
+    const accepting = accept(2, tree);
+    try {
+      await waitFor(() => statSync(index).ino !== before);
+      for (const args of [["reset"], ["add", "-A"], ["commit", "-am", "mine"]])
+        expect(() => place.git(...args)).toThrow("index.lock");
+    } finally {
+      rmSync(ref);
+      holder.stdin.end();
+    }
+    expect(await accepting).toMatchObject({ branch: "pawl/task", warnings: [] });
+    expect(place.git("status", "--porcelain", "-b")).toBe("## pawl/task");
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("what was staged is told of and kept also when the branch stays locked", async () => {
+    const tree = await twoIterations();
+    place.write("notes.txt", "staged\n");
+    place.git("add", "notes.txt");
+    place.write("notes.txt", "edited since\n");
+    const holder = spawn("git", ["cat-file", "--batch"], { cwd: place.repo, stdio: ["pipe", "ignore", "ignore"] });
+    writeFileSync(join(place.repo, ".git/refs/heads/pawl/task.lock"), "");
+    const { conflict, warnings } = await accept(2, tree);
+    holder.stdin.end();
+    expect(conflict).toBe("salvage/conflict-2");
+    expect(warnings.join("\n")).toMatch(/"notes.txt" was staged .* kept as lost\/index-2\n.*cannot lock ref/s);
+    expect(place.privateGit("show", "refs/pawl/r1/main/lost/index-2:notes.txt")).toBe("staged");
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("a commit on the detached HEAD that the agent left gets onto the branch", async () => {
+    await twoIterations();
+    place.git("checkout", "-q", "--detach");
+    const tree = await snapshot(2);
+    place.write("a.txt", "a person's\n");
+    await acceptBeside(["commit", "-qa"], { tree, env: { GIT_EDITOR: atGate("echo mine >$1") } });
+    expect(place.git("log", "--format=%s", "pawl/task").split("\n")).toContain("mine");
+  });
+
+  it("a switch to another branch that takes its time has its own index", async () => {
+    await workspace.close();
+    workspace = await openFor(place, { isApart: true });
+    await workspace.prepare();
+    const tree = await twoIterations();
+    place.git("config", "filter.slow.smudge", atGate("cat"));
+    place.git("config", "filter.slow.clean", "cat");
+    const tip = place.git("commit-tree", "-m", "other", "-p", "main", otherTree());
+    place.git("update-ref", "refs/heads/other", tip);
+    writeFileSync(join(place.repo, ".git/info/attributes"), "other.txt filter=slow\n");
+    const { warnings } = await acceptBeside(["switch", "-q", "other"], { tree });
+    expect(warnings.join()).toContain("HEAD was moved to refs/heads/other");
+    expect(readFileSync(join(place.repo, ".git/HEAD"), "utf8")).toContain("refs/heads/other");
+    expect(place.git("diff", "--cached", "--name-only")).toBe("");
+  });
+});
+
+/** The base's, and a file of its own. */
+function otherTree(): string {
+  const blob = place.git("hash-object", "-w", "a.txt");
+  const lines = `${place.git("ls-tree", "main")}\n100644 blob ${blob}\tother.txt\n`;
+  return execFileSync("git", ["mktree"], { cwd: place.repo, input: lines, encoding: "utf8" }).trim();
+}

@@ -161,7 +161,10 @@ export function answered(args: readonly string[], result: GitResult): GitResult 
 }
 
 export function gitFailed(args: readonly string[], result: GitResult): TerminalError {
-  const said = result.stderr.trim().split("\n").slice(-3).join("; ") || (result.signal ?? `exit ${result.code}`);
+  const lines = result.stderr.trim().split("\n");
+  // Advice follows: of a lock, six lines of it.
+  const named = lines.filter((line) => /^(fatal|error): /.test(line));
+  const said = (named.length === 0 ? lines : named).slice(-3).join("; ") || (result.signal ?? `exit ${result.code}`);
   return new TerminalError(`git ${args[0]} failed: ${said}`, {
     hint: "Nothing was lost: snapshots are in pawl's own repository. Look at the disk and the repository, then resume.",
   });

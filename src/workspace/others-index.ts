@@ -24,6 +24,11 @@ export function indexMark(lane: Lane): string | undefined {
   return stats === undefined ? undefined : `${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
+/** Whether both marks are of one index, which may have lost or got a name. */
+export function isSameIndex(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one.split(":", 1)[0] === other?.split(":", 1)[0];
+}
+
 /** undefined when it is not there, or no file, or no index at all by its size. */
 function lookAtTheirs({ prepared }: Lane): BigIntStats | undefined {
   try {

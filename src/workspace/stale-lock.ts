@@ -1,5 +1,5 @@
 /** Lock files that a killed git left in the user's repository: they say nothing of their owner, so it is looked for. */
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, type Stats } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, type Stats } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isWithin } from "./user-git.ts";
 
@@ -10,7 +10,9 @@ const POLL_MS = 25;
 
 /** True once the lock is gone; false when a git that works in one of these places, or who has it open, may hold it. */
 export async function freeLock(lock: string, places: readonly string[]): Promise<boolean> {
-  for (let waited = 0; existsSync(lock); waited += POLL_MS) {
+  // A link that leads nowhere is in the way like any other file.
+  const isThere = (): boolean => lstatSync(lock, { throwIfNoEntry: false }) !== undefined;
+  for (let waited = 0; isThere(); waited += POLL_MS) {
     if (waited >= DEAD_WAIT_MS && !ownerMayBeAlive(lock, places)) rmSync(lock, { force: true });
     else if (waited >= LIVING_WAIT_MS) return false;
     else await sleep(POLL_MS);

@@ -39,7 +39,11 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
     if (lane.spec.commit === "branch") await pointHead(lane, branch);
   });
   if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });
-  if (intent.dirty) (await holdIndex(lane.layout.index, placeOf(lane)))?.put();
+  if (intent.dirty) {
+    const index = await holdIndex(lane.layout.index, placeOf(lane));
+    index?.put();
+    index?.letGo();
+  }
   return prepared;
 }
 

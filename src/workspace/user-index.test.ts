@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, afterEach, describe, expect, it } from "vitest";
 import { scratch } from "../../test/fixtures/repository.ts";
@@ -24,15 +24,17 @@ async function hold(): Promise<HeldIndex> {
 }
 
 describe("the user's index, held", () => {
-  it("can be staged into and committed from by nobody until it is put, and is then the other one", async () => {
+  it("can be staged into and committed from by nobody until it is let go, and is then the one that was put", async () => {
     const before = content("index");
     const held = await hold();
     place.write("more.txt");
     expect(() => place.git("add", "-A")).toThrow("index.lock");
     expect(() => place.git("commit", "-qm", "mine")).toThrow("index.lock");
     expect(content("index")).toEqual(before);
-    held.put();
+    expect(held.put()).toBe(true);
     expect(content("index")).toEqual(content("older"));
+    expect(() => place.git("add", "-A")).toThrow("index.lock");
+    held.letGo();
     expect(leftovers()).toEqual([]);
     expect(place.git("status", "--porcelain")).toContain("?? mine.txt");
   });
@@ -49,8 +51,25 @@ describe("the user's index, held", () => {
     const held = await hold();
     held.letGo();
     writeFileSync(join(gitDir, "index.lock"), "another's");
-    held.put();
+    expect(held.put()).toBe(false);
     expect(content("index")).toEqual(before);
     expect(existsSync(join(gitDir, "index.lock"))).toBe(true);
+  });
+
+  it("is left alone when a person has removed the lock and another git has taken it", async () => {
+    const before = content("index");
+    const held = await hold();
+    rmSync(join(gitDir, "index.lock"));
+    writeFileSync(join(gitDir, "index.lock"), "half");
+    expect(held.put()).toBe(false);
+    held.letGo();
+    expect(content("index")).toEqual(before);
+    expect(leftovers()).toEqual(["index.lock"]);
+  });
+
+  it("is held though a link to nowhere lay where its lock goes", async () => {
+    symlinkSync("nowhere", join(gitDir, "index.lock"));
+    expect((await hold()).put()).toBe(true);
+    expect(content("index")).toEqual(content("older"));
   });
 });

@@ -8,6 +8,8 @@ import { rename, syncDir } from "../platform/files.ts";
 import { freeLock } from "./stale-lock.ts";
 
 const MS_PER_SECOND = 1000;
+/** How often somebody else may be quicker to take the lock. */
+const MAX_TRIES = 20;
 
 interface Place {
   gitDir: string;
@@ -15,9 +17,10 @@ interface Place {
   run: string;
 }
 
-/** Nobody stages or commits there until it is put or let go; after either, both do nothing. */
+/** Nobody stages or commits there until it is let go; afterwards nothing is put any more. */
 export interface HeldIndex {
-  put: () => void;
+  /** False when it is held no more: somebody has taken the lock away. */
+  put: () => boolean;
   letGo: () => void;
 }
 
@@ -32,11 +35,18 @@ export async function holdIndex(from: string, { gitDir, workspace, run }: Place)
     isHeld = false;
     dropOwnLock({ lock, twin });
   };
-  const put = (): void => {
-    if (!isHeld) return;
-    rename(lock, join(gitDir, "index"));
-    letGo();
+  const put = (): boolean => {
+    if (!isHeld || !isOwn({ lock, twin })) return false;
+    const next = `${twin}.next`;
+    rmSync(next, { force: true });
+    linkSync(twin, next);
+    try {
+      rename(next, join(gitDir, "index"));
+    } finally {
+      rmSync(next, { force: true });
+    }
     syncDir(gitDir);
+    return true;
   };
   try {
     isHeld = await takeLock({ lock, twin, places: [workspace, gitDir] });
@@ -59,20 +69,25 @@ export function copyIndex(from: string, to: string): void {
   }
 }
 
-function dropOwnLock({ lock, twin }: { lock: string; twin: string }): void {
+function isOwn({ lock, twin }: { lock: string; twin: string }): boolean {
   const left = statSync(twin, { throwIfNoEntry: false });
-  if (left !== undefined && statSync(lock, { throwIfNoEntry: false })?.ino === left.ino) rmSync(lock);
+  return left !== undefined && statSync(lock, { throwIfNoEntry: false })?.ino === left.ino;
+}
+
+function dropOwnLock({ lock, twin }: { lock: string; twin: string }): void {
+  if (isOwn({ lock, twin })) rmSync(lock);
   rmSync(twin, { force: true });
 }
 
 async function takeLock({ lock, twin, places }: { lock: string; twin: string; places: string[] }): Promise<boolean> {
-  do {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       linkSync(twin, lock);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
-  } while (await freeLock(lock, places));
+    if (!(await freeLock(lock, places))) return false;
+  }
   return false;
 }
