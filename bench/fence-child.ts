@@ -16,6 +16,9 @@ const WARM_ROUNDS = 10;
  * in the meantime. Commands without any time between them are a row of their own.
  */
 const BETWEEN_MS = 40;
+const NOTHING = ["true"] as const;
+/** Less than it takes to start Node and run one test. */
+const BRIEF = ["sleep", "0.05"] as const;
 
 const place = makePlace(5);
 const stateDir = place.env["PAWL_HOME"] ?? "";
@@ -39,9 +42,10 @@ async function fenceWith(hosts: string[]) {
   });
 }
 
-async function timed(confine: Confine | undefined): Promise<number> {
+async function timed(confine: Confine | undefined, command: readonly [string, ...string[]] = NOTHING): Promise<number> {
   const began = performance.now();
-  const { child, held } = start("true", [], {
+  const [program, ...args] = command;
+  const { child, held } = start(program, args, {
     confine,
     stdio: ["ignore", "ignore", "ignore"],
     env: environment,
@@ -49,7 +53,7 @@ async function timed(confine: Confine | undefined): Promise<number> {
   });
   const [code] = (await once(child, "close")) as [number | null];
   held?.release();
-  if (code !== 0) throw new Error(`true ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
   const took = performance.now() - began;
   held?.release();
   return took;
@@ -65,12 +69,14 @@ for (let n = 0; n < ROUNDS + WARM_ROUNDS; n += 1) {
     await sleep(BETWEEN_MS);
   }
 }
-for (const [name, confine] of [
-  ["plainAtOnce", undefined],
-  ["bwrapAtOnce", off.check],
+for (const [name, confine, command] of [
+  ["plainAtOnce", undefined, NOTHING],
+  ["bwrapAtOnce", off.check, NOTHING],
+  ["plainBrief", undefined, BRIEF],
+  ["bwrapBrief", off.check, BRIEF],
 ] as const) {
   const began = performance.now();
-  for (let n = 0; n < ROUNDS; n += 1) await timed(confine);
+  for (let n = 0; n < ROUNDS; n += 1) await timed(confine, command);
   times[name] = [(performance.now() - began) / ROUNDS];
 }
 await Promise.all([off.close(), hosts.close()]);

@@ -21,14 +21,15 @@ function measured(as: "self" | "user"): object | undefined {
     const { level, medians } = JSON.parse(
       execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }),
     ) as Child;
-    const { plain = Number.NaN, plainAtOnce = Number.NaN, bwrapAtOnce = Number.NaN, ...fenced } = medians;
-    const row = (ms: number, base: number) => ({
+    const { plain = Number.NaN, plainAtOnce, bwrapAtOnce, plainBrief, bwrapBrief, ...fenced } = medians;
+    const row = (ms = Number.NaN, base = Number.NaN) => ({
       ms: round(ms),
       onTopMs: round(ms - base),
       ratio: round(ms / base, 2),
     });
+    const both = (base = Number.NaN, ms = Number.NaN) => ({ plainMs: round(base), bwrap: row(ms, base) });
     const rows = Object.entries(fenced).map(([name, ms]) => [name, row(ms, plain)] as const);
-    const oneAfterAnother = { plainMs: round(plainAtOnce), bwrap: row(bwrapAtOnce, plainAtOnce) };
+    const oneAfterAnother = { true: both(plainAtOnce, bwrapAtOnce), "sleep 0.05": both(plainBrief, bwrapBrief) };
     return { level, plainMs: round(plain), ...Object.fromEntries(rows), oneAfterAnother };
   } catch {
     return undefined;
