@@ -172,10 +172,13 @@ async function indexFirst(
   { request, branch, seen, said }: HandingOver & { seen: string | undefined },
 ): Promise<Pick<HeldIndex, "letGo"> | "again" | undefined> {
   const from = await indexFor(lane, request.tree);
+  const keep = async (): Promise<unknown> =>
+    said.push(...(await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at })));
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const mark = indexMark(lane);
-    // Not while it is held: that may take long.
-    said.push(...(await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at })));
+    const isLast = attempt === MAX_ATTEMPTS;
+    // Not while it is held, for that may take long; but who stages without a pause is not waited for.
+    if (!isLast) await keep();
     const index = await holdIndex(from, placeOf(lane));
     if (index === undefined) break;
     let isPut = false;
@@ -183,7 +186,8 @@ async function indexFirst(
       // Looked at again now that nobody can stage or commit: else what they just did would be theirs no more.
       const isHere = seen === undefined || isOn(readHead(lane.prepared.gitDir), branch);
       if (!isHere || (await branchTip(lane, branch)) !== seen) return "again";
-      if (indexMark(lane) === mark) isPut = index.put();
+      if (isLast) await keep();
+      if (isLast || indexMark(lane) === mark) isPut = index.put();
     } finally {
       if (!isPut) index.letGo();
     }

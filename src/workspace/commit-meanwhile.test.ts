@@ -123,6 +123,21 @@ describe("while work is handed over", () => {
     expect(existsSync(lock)).toBe(false);
   });
 
+  it("who stages without a pause does not keep the index from being that of the work", async () => {
+    const tree = await twoIterations();
+    const end = join(place.root, "end");
+    const env = { ...place.environment, end };
+    const loop = 'printf ready; until [ -e "$end" ]; do git update-index --force-write-index; done';
+    const stager = spawn("sh", ["-c", loop], { cwd: place.repo, env, stdio: ["ignore", "pipe", "ignore"] });
+    const closed = once(stager, "close");
+    await once(stager.stdout, "data");
+    const accepted = await accept(2, tree);
+    writeFileSync(end, "");
+    await closed;
+    expect(accepted).toMatchObject({ branch: "pawl/task", warnings: [] });
+    expect(place.git("diff", "--cached", "--name-only")).toBe("");
+  });
+
   it("what was staged is told of and kept also when the branch stays locked", async () => {
     const tree = await twoIterations();
     place.write("notes.txt", "staged\n");

@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, afterEach, describe, expect, it } from "vitest";
 import { scratch } from "../../test/fixtures/repository.ts";
@@ -65,6 +75,14 @@ describe("the user's index, held", () => {
     held.letGo();
     expect(content("index")).toEqual(before);
     expect(leftovers()).toEqual(["index.lock"]);
+  });
+
+  it("is put though the one it is made of can be read only, and the one before too", async () => {
+    for (const name of ["index", "older"]) chmodSync(join(gitDir, name), 0o444);
+    const held = await hold();
+    expect(held.put()).toBe(true);
+    held.letGo();
+    expect(statSync(join(gitDir, "index")).mode & 0o777).toBe(0o644);
   });
 
   it("is held though a link to nowhere lay where its lock goes", async () => {

@@ -2,12 +2,23 @@
  * The user's index, replaced under git's own lock, so that `git status` is clean after a hand-over. pawl's lock file has
  * a twin (a second link to it) by which a later driver knows that a lock it finds was left by pawl.
  */
-import { closeSync, copyFileSync, fsyncSync, futimesSync, linkSync, openSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  futimesSync,
+  linkSync,
+  openSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { rename, syncDir } from "../platform/files.ts";
 import { freeLock } from "./stale-lock.ts";
 
 const MS_PER_SECOND = 1000;
+const OWN_MODE = 0o600;
 /** How often somebody else may be quicker to take the lock. */
 const MAX_TRIES = 20;
 
@@ -58,8 +69,12 @@ export async function holdIndex(from: string, { gitDir, workspace, run }: Place)
 
 /** Keeps the time stamp, never later than it was: git compares it with the files' to know which it must read again. */
 export function copyIndex(from: string, to: string): void {
+  // A copy has the mode of what it is made of, which may be one that nobody can write to.
+  rmSync(to, { force: true });
   copyFileSync(from, to);
-  const seconds = Math.floor(statSync(from).mtimeMs) / MS_PER_SECOND;
+  const { mode, mtimeMs } = statSync(from);
+  chmodSync(to, mode | OWN_MODE);
+  const seconds = Math.floor(mtimeMs) / MS_PER_SECOND;
   const fd = openSync(to, "r+");
   try {
     futimesSync(fd, seconds, seconds);
