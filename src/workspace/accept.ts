@@ -17,7 +17,7 @@ import {
   troubleWith,
   updateBranch,
 } from "./handover.ts";
-import { inProgressIn, readHead } from "./inspect.ts";
+import { inProgressIn, isOn, readHead } from "./inspect.ts";
 import { noteHead } from "./elsewhere.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
@@ -25,7 +25,7 @@ import { indexMark, isSameIndex, keepStaged } from "./others-index.ts";
 import { placeOf } from "./start-branch.ts";
 import { copyIndex, holdIndex, type HeldIndex } from "./user-index.ts";
 
-/** How often branch or HEAD may move under our hands before it is called a conflict, and the index before it is left. */
+/** How often branch or HEAD may move under our hands before it is called a conflict; the last look at the index counts. */
 const MAX_ATTEMPTS = 3;
 
 export interface AcceptRequest {
@@ -213,9 +213,6 @@ async function leadHead(
   noteHead(lane, { isLeft: sight.is === "elsewhere" && sight.isNoted });
   return sight.words;
 }
-
-const isOn = (head: ReturnType<typeof readHead>, branch: string): boolean =>
-  head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`;
 
 /** Nothing is lost by leaving it: no commit at all, or one that the run's history holds. */
 async function isKnown(

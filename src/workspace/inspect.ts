@@ -132,6 +132,9 @@ export function readHead(gitDir: string): { ref: string } | { commit: string } |
   }
 }
 
+export const isOn = (head: ReturnType<typeof readHead>, branch: string): boolean =>
+  head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`;
+
 function refusal(cwd: string, stderr: string): string {
   if (stderr.includes("dubious ownership")) return `git refuses ${cwd}: it belongs to another user`;
   if (stderr.includes("not a git repository")) return `${cwd} is not in a git repository`;

@@ -6,7 +6,7 @@ import { existsSync, lstatSync, readFileSync, statSync, type BigIntStats } from 
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Git } from "./git.ts";
-import { readHead } from "./inspect.ts";
+import { isOn, readHead } from "./inspect.ts";
 import { commit, getRef, keepRef, placesOf, treeOf, type Lane } from "./lane.ts";
 import { indexNumbers, isNoObject } from "./numbers.ts";
 import { copyObjects } from "./private-repository.ts";
@@ -117,10 +117,7 @@ async function trackedAndIgnored(git: Git): Promise<Set<RawPath> | undefined> {
 
 /** On another branch their index is about other files. */
 function isOnBranch({ prepared }: Lane): boolean {
-  const head = readHead(prepared.gitDir);
-  return (
-    prepared.branch === null || (head !== undefined && "ref" in head && head.ref === `refs/heads/${prepared.branch}`)
-  );
+  return prepared.branch === null || isOn(readHead(prepared.gitDir), prepared.branch);
 }
 
 function copyOfTheirs(lane: Lane): Git | undefined {

@@ -41,8 +41,11 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
   if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });
   if (intent.dirty) {
     const index = await holdIndex(lane.layout.index, placeOf(lane));
-    index?.put();
-    index?.letGo();
+    try {
+      index?.put();
+    } finally {
+      index?.letGo();
+    }
   }
   return prepared;
 }
