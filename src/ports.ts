@@ -312,8 +312,8 @@ export interface Workspace {
    * does. Changes no file.
    */
   leftover(tree: string, about: { salvage: string; at: number }): Promise<Leftover | undefined>;
-  /** Before a run is driven on: TerminalError when the workspace was led to other work meanwhile. */
-  ready?(): Promise<void>;
+  /** Before a run is driven on, in an iteration or between two: UsageError when a person led the workspace to other work. */
+  ready?(where: "within" | "between"): Promise<void>;
   /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
   standing(): Promise<Standing>;
   /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */

@@ -9,6 +9,7 @@ import type { Action, Now, Recipe } from "./actions.ts";
 import { makeGate, type Between } from "./between.ts";
 import { apply } from "./fold.ts";
 import { makeHands, type Run } from "./hands.ts";
+import { isBetween } from "./iterate.ts";
 import { closeSessions } from "./perform-session.ts";
 import { perform } from "./perform.ts";
 import type { RunState } from "./state.ts";
@@ -28,6 +29,8 @@ export interface DriveOptions {
   signal: AbortSignal;
   /** Given when an ended run shall go on. */
   reopen?: { limits: Limits; model?: string };
+  /** Awaited once nothing refuses the driving; nothing of the run has changed before. */
+  begin?: () => Promise<void>;
   onFact?: (fact: Fact, state: RunState) => void;
   /** Awaited before each iteration but the first. A rejection stops the driving, not the run. */
   between?: Between;
@@ -39,7 +42,7 @@ interface Flight {
 }
 
 export async function drive(options: DriveOptions): Promise<RunState> {
-  const { run: id, recipe, ports, signal, reopen, onFact, between } = options;
+  const { run: id, recipe, ports, signal, reopen, begin, onFact, between } = options;
   let folded: RunState | undefined;
   const owned = await ports.journal.own(id, ports.owner, (fact) => (folded = apply(folded, fact)));
   if (folded === undefined) throw new Error("an empty journal has no state");
@@ -62,7 +65,8 @@ export async function drive(options: DriveOptions): Promise<RunState> {
   const take = (): Promise<void> => run.takeDirectives(over.signal);
   const gate = makeGate({ between, state: run.state, take, fail, ring: () => wake.ring() });
   try {
-    if (!isNew) await ports.workspace.ready?.();
+    if (!isNew) await ports.workspace.ready?.(isBetween(run.state) ? "between" : "within");
+    await begin?.();
     await run.append([{ type: "lease-changed", ...ports.owner, swept }]);
     // Before anything is done: a stop may wait there, or a resume that takes it back. What was said to a run that ended,
     // a late stop above all, does not end the one that is reopened.

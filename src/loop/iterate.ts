@@ -26,6 +26,17 @@ export function iterate(state: RunState, lane: LaneState, now: Now): Action[] {
   return steps(state, lane, now).map((action) => ({ ...action, lane: lane.lane }));
 }
 
+/** No turn has left anything that is not judged and handed over: what the workspace is now, it was made by people. */
+export function isBetween({ lanes }: RunState): boolean {
+  return [...lanes.values()].every(
+    ({ open, iteration, decision, handOver, restoreTo }) =>
+      open === undefined &&
+      (iteration === 0 || decision !== undefined) &&
+      handOver === undefined &&
+      restoreTo === undefined,
+  );
+}
+
 function steps(state: RunState, lane: LaneState, now: Now): Body[] {
   const { open } = lane;
   const handOver = [acceptance(state, lane) ?? []].flat();

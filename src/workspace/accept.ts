@@ -9,7 +9,6 @@ import { adopt, keepLost, type Moved } from "./adopt.ts";
 import {
   branchTip,
   freeStaleLocks,
-  hasWhole,
   pointHead,
   putHeadBack,
   sendCommit,
@@ -17,15 +16,16 @@ import {
   troubleWith,
   updateBranch,
 } from "./handover.ts";
+import { indexFirst } from "./index-first.ts";
 import { inProgressIn, isOn, readHead } from "./inspect.ts";
 import { noteHead } from "./elsewhere.ts";
 import { commit, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { commitBytes, commitName } from "./objects.ts";
-import { indexMark, isSameIndex, keepStaged } from "./others-index.ts";
-import { placeOf } from "./start-branch.ts";
-import { copyIndex, holdIndex, type HeldIndex } from "./user-index.ts";
+import { keptWords, type Keeping } from "./others-index.ts";
+import { isWhole } from "./private-repository.ts";
+import { copyIndex } from "./user-index.ts";
 
-/** How often branch or HEAD may move under our hands before it is called a conflict; the last look at the index counts. */
+/** How often branch or HEAD may move under our hands before it is called a conflict. */
 const MAX_ATTEMPTS = 3;
 
 export interface AcceptRequest {
@@ -38,15 +38,16 @@ export interface AcceptRequest {
 export async function accept(lane: Lane, request: AcceptRequest): Promise<Accepted> {
   const { branch } = lane.prepared;
   if (branch === null) return { commit: null, branch: null, adopted: [], warnings: [] };
-  const trouble = troubleWith(lane);
-  if (trouble !== undefined) return await conflict(lane, { ...request, branch, warning: trouble });
-  const said = putHeadBack(lane);
+  const said: string[] = [];
   const accepted = await handOver(lane, { request, branch, said }).catch(async (error: unknown) => {
     const warning = await reasonOf(lane, error);
     return await conflict(lane, { ...request, branch, warning });
   });
-  return { ...accepted, warnings: [...said, ...accepted.warnings] };
+  const kept = await keptWords(lane, keepingOf(request));
+  return { ...accepted, warnings: [...said, ...kept, ...accepted.warnings] };
 }
+
+const keepingOf = ({ snapshot, at }: AcceptRequest): Keeping => ({ name: `index-${snapshot}`, at });
 
 /** Why nothing can be handed over though nothing of pawl's is broken; anything else is thrown again. */
 async function reasonOf(lane: Lane, error: unknown): Promise<string> {
@@ -64,7 +65,10 @@ interface HandingOver {
 }
 
 async function handOver(lane: Lane, about: HandingOver): Promise<Accepted> {
-  const { request, branch } = about;
+  const { request, branch, said } = about;
+  const trouble = troubleWith(lane);
+  if (trouble !== undefined) return await conflict(lane, { ...request, branch, warning: trouble });
+  said.push(...putHeadBack(lane));
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const seen = await branchTip(lane, branch);
     const moved = await moveOf(lane, { seen, request });
@@ -80,8 +84,9 @@ async function handOver(lane: Lane, about: HandingOver): Promise<Accepted> {
     const sight = await sightOf(lane, { branch, tip: oid });
     // Before the rest: what is committed from now on is on the branch.
     if (sight.is === "here" && sight.isLedBack && seen !== undefined) await pointHead(lane, branch);
-    const index = sight.is === "here" ? await indexFirst(lane, { ...about, seen }) : undefined;
-    if (index === "again") continue;
+    const index = sight.is === "here" ? await putIndex(lane, { request, branch, seen }) : undefined;
+    said.push(...(index?.said ?? []));
+    if (index?.is === "moved") continue;
     try {
       const why = request.message.split("\n")[0] ?? "";
       if (oid !== seen && !(await updateBranch(lane, { branch, to: oid, from: seen, why }))) continue;
@@ -105,7 +110,9 @@ async function moveOf(
   const head = getRef(lane, "head");
   if (seen === head) return { is: "ours", parent: head, have: head, adopted: [], warnings: [] };
   const { origin } = lane.prepared;
-  if (seen === undefined && origin !== null && !(await hasWhole(lane, origin))) return { is: "baseless", base: origin };
+  // gc may have removed it, or it is another repository.
+  if (seen === undefined && origin !== null && !(await isWhole(origin, lane.user)))
+    return { is: "baseless", base: origin };
   if (seen === undefined)
     return {
       is: "ours",
@@ -162,46 +169,16 @@ async function sightOf(lane: Lane, { branch, tip }: { branch: string; tip: strin
   return { is: "elsewhere", isNoted: !isTheirs, words: [left] };
 }
 
-/**
- * The index, so that the user's `git status` tells the truth. It is there before the branch, and held until that has
- * moved: the old index on top of the moved branch would take the work back with the user's next commit. undefined when it
- * has to be left as it is.
- */
-async function indexFirst(
+async function putIndex(
   lane: Lane,
-  { request, branch, seen, said }: HandingOver & { seen: string | undefined },
-): Promise<Pick<HeldIndex, "letGo"> | "again" | undefined> {
-  const from = await indexFor(lane, request.tree);
-  const keep = async (): Promise<unknown> =>
-    said.push(...(await keepStaged(lane, { name: `index-${request.snapshot}`, at: request.at })));
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const mark = indexMark(lane);
-    const isLast = attempt === MAX_ATTEMPTS;
-    // Not while it is held, for that may take long; but who stages without a pause is not waited for.
-    if (!isLast) await keep();
-    const index = await holdIndex(from, placeOf(lane));
-    if (index === undefined) break;
-    let isPut = false;
-    try {
-      // Looked at again now that nobody can stage or commit: else what they just did would be theirs no more.
-      const isHere = seen === undefined || isOn(readHead(lane.prepared.gitDir), branch);
-      if (!isHere || (await branchTip(lane, branch)) !== seen) return "again";
-      if (isLast) await keep();
-      if (isLast || indexMark(lane) === mark) isPut = index.put();
-    } finally {
-      if (!isPut) index.letGo();
-    }
-    if (isPut) return { letGo: () => letGo(lane, index) };
-  }
-  said.push("another git holds the index; run `git reset` when it is done to refresh the status");
-  return undefined;
-}
-
-function letGo(lane: Lane, index: HeldIndex): void {
-  const put = indexMark(lane);
-  index.letGo();
-  const now = indexMark(lane);
-  if (isSameIndex(now, put)) lane.memory.keptIndex = lane.memory.followedIndex = now;
+  { request, branch, seen }: { request: AcceptRequest; branch: string; seen: string | undefined },
+): ReturnType<typeof indexFirst> {
+  return await indexFirst(lane, {
+    from: await indexFor(lane, request.tree),
+    keeping: keepingOf(request),
+    isStill: async () =>
+      (seen === undefined || isOn(readHead(lane.prepared.gitDir), branch)) && (await branchTip(lane, branch)) === seen,
+  });
 }
 
 async function leadHead(

@@ -1,7 +1,7 @@
 /** A person who uses git in the very moment of a hand-over: no commit takes work back, whoever is first. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
@@ -70,7 +70,8 @@ async function acceptBeside(
   return await accepting;
 }
 const gate = (): string => join(place.root, "gate");
-const atGate = (then: string): string => `sh -c 'until [ -e ${gate()} ]; do sleep 0.02; done; ${then}' -`;
+const atGate = (then: string): string =>
+  `sh -c ': >${place.root}/waits; until [ -e ${gate()} ]; do sleep 0.02; done; ${then}' -`;
 
 describe("a commit as soon as", () => {
   it.each([
@@ -176,6 +177,81 @@ describe("while work is handed over", () => {
     expect(warnings.join()).toContain("HEAD was moved to refs/heads/other");
     expect(readFileSync(join(place.repo, ".git/HEAD"), "utf8")).toContain("refs/heads/other");
     expect(place.git("diff", "--cached", "--name-only")).toBe("");
+  });
+});
+
+describe("while a run starts from what is uncommitted", () => {
+  const DIRTY = { allowDirty: true, run: "r2", branch: "pawl/other" };
+  let later: Workspace;
+  beforeEach(async () => {
+    place.write("a.txt", "edited\n");
+    place.git("add", "a.txt");
+    place.write("unstaged.txt");
+    later = await openFor(place, DIRTY);
+  });
+  afterEach(async () => await later.close());
+
+  it.each([
+    ["a branch of its own", {}, "pawl/other"],
+    ["the current one", { commit: "current" as const }, "pawl/task"],
+  ])("nobody stages or commits between the index and %s", async (_, change, branch) => {
+    later = await openFor(place, { ...DIRTY, ...change });
+    const index = join(place.repo, ".git/index");
+    const before = statSync(index).ino;
+    const holder = spawn("git", ["cat-file", "--batch"], { cwd: place.repo, stdio: ["pipe", "ignore", "ignore"] });
+    const ref = join(place.repo, `.git/refs/heads/${branch}.lock`);
+    writeFileSync(ref, "");
+    const preparing = later.prepare();
+    try {
+      await waitFor(() => statSync(index).ino !== before);
+      for (const args of [["reset"], ["add", "-A"], ["commit", "-qm", "mine"]])
+        expect(() => place.git(...args)).toThrow("index.lock");
+    } finally {
+      rmSync(ref);
+      holder.stdin.end();
+    }
+    await preparing;
+    expect(place.git("status", "--porcelain", "-b")).toBe(`## ${branch}`);
+    expect(place.git("show", "--stat", "--format=%s")).toMatch(/^Uncommitted changes.*a\.txt.*unstaged\.txt/s);
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("what is staged meanwhile is kept and told of", async () => {
+    place.git("config", "filter.slow.clean", atGate("cat"));
+    writeFileSync(join(place.repo, ".git/info/attributes"), "unstaged.txt filter=slow\n");
+    const preparing = later.prepare();
+    await waitFor(() => existsSync(join(place.root, "waits")));
+    place.write("late.txt", "staged\n");
+    place.git("add", "late.txt");
+    place.write("late.txt", "edited since\n");
+    writeFileSync(gate(), "");
+    await preparing;
+    const { warnings } = await later.snapshot(0, { parent: null, message: "base", at: AT, by: "user" });
+    expect(warnings.join()).toMatch(/"late.txt" was staged .* kept as lost\/index-start/);
+    expect(place.privateGit("show", "refs/pawl/r2/main/lost/index-start:late.txt")).toBe("staged");
+  });
+
+  it("a switch to another branch meanwhile ends it, and nothing has changed", async () => {
+    place.git("config", "filter.slow.clean", atGate("cat"));
+    writeFileSync(join(place.repo, ".git/info/attributes"), "unstaged.txt filter=slow\n");
+    const preparing = later.prepare();
+    const refused = expect(preparing).rejects.toMatchObject({
+      name: "UsageError",
+      message: expect.stringContaining("HEAD"),
+    });
+    await waitFor(() => existsSync(join(place.root, "waits")));
+    place.git("switch", "-q", "main");
+    writeFileSync(gate(), "");
+    await refused;
+    expect(place.git("status", "--porcelain", "-b")).toBe("## main\nM  a.txt\n?? unstaged.txt");
+  });
+
+  it("an index that somebody holds is left, which is told", async () => {
+    const holder = openSync(lock, "wx");
+    await later.prepare();
+    closeSync(holder);
+    const { warnings } = await later.snapshot(0, { parent: null, message: "base", at: AT, by: "user" });
+    expect(warnings.join()).toContain("another git holds the index");
   });
 });
 

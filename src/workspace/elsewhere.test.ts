@@ -54,6 +54,24 @@ describe("a workspace that was led to other work between turns", () => {
     expect(place.git("log", "--format=%s", "main..pawl/task")).toBe("iteration 3\niteration 1");
   });
 
+  it("is refused before the run is driven on, as wrong use, unless a turn may have led it there", async () => {
+    place.git("switch", "-q", "other");
+    await workspace.ready?.("within");
+    await expect(workspace.ready?.("between")).rejects.toMatchObject({
+      name: "UsageError",
+      message: "the workspace is at other, but the work of run r1 is on pawl/task",
+      hint: expect.stringContaining("git switch pawl/task"),
+    });
+    place.git("switch", "-q", "pawl/task");
+    await workspace.ready?.("between");
+    place.git("reset", "-q", "--hard", "other");
+    place.git("commit", "-q", "--allow-empty", "-m", "other work");
+    await expect(workspace.ready?.("between")).rejects.toMatchObject({
+      name: "UsageError",
+      hint: expect.stringContaining("git switch -C pawl/task"),
+    });
+  });
+
   it("is told without what a hostile HEAD says", async () => {
     writeFileSync(join(place.repo, ".git/HEAD"), "ref: refs/heads/\u001b[2Jgone\n");
     await expect(look(2)).rejects.toThrow("the workspace is at another place, but");
@@ -200,9 +218,9 @@ describe("a fenced agent, which cannot have done it,", () => {
     place.write("mine.txt");
     const taken = workspace.snapshot(2, { parent: 1, message: "s2", at: AT + 2, by: "agent" });
     await expect(taken).rejects.toThrow("the workspace is at main, but the work of run r1 is on pawl/task");
-    await expect(workspace.ready?.()).rejects.toThrow("the workspace is at main");
+    await expect(workspace.ready?.("within")).rejects.toThrow("the workspace is at main");
     place.git("switch", "-q", "pawl/task");
-    await workspace.ready?.();
+    await workspace.ready?.("within");
     expect(await iterate(2)).toMatchObject({ warnings: [] });
   });
 

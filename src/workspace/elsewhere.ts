@@ -4,7 +4,6 @@
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { TerminalError } from "../errors.ts";
 import { writeDurably } from "../platform/files.ts";
 import { adopt } from "./adopt.ts";
 import { branchTip } from "./handover.ts";
@@ -26,31 +25,39 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
   else if (existsSync(note)) rmSync(note, { force: true });
 }
 
-/** TerminalError when the workspace was led to other work than the run's since it was last handed over. */
-export async function refuseOtherWork(lane: Lane): Promise<void> {
-  await refuseElsewhere(lane);
-  const { branch, gitDir } = lane.prepared;
-  const delivered = getRef(lane, "head");
-  if (branch === null || delivered === undefined || wordsOf(readHead(gitDir)) !== `refs/heads/${branch}`) return;
-  await refuseMoved(lane, { branch, tip: await branchTip(lane, branch), delivered });
+interface Led {
+  says: string;
+  /** How to get back. */
+  hint: string;
 }
 
-/** TerminalError when something else than the run's branch is checked out, and it was not the agent who did that. */
-export async function refuseElsewhere(lane: Lane): Promise<void> {
+/** Whether the workspace was led to other work than the run's since it was last handed over. */
+export async function ledToOtherWork(lane: Lane): Promise<Led | undefined> {
+  const led = await ledElsewhere(lane);
+  const { branch, gitDir } = lane.prepared;
+  const delivered = getRef(lane, "head");
+  if (led !== undefined || branch === null || delivered === undefined) return led;
+  if (wordsOf(readHead(gitDir)) !== `refs/heads/${branch}`) return undefined;
+  return await movedAway(lane, { branch, tip: await branchTip(lane, branch), delivered });
+}
+
+/** Whether something else than the run's branch is checked out, and it was not the agent who did that. */
+export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   const { branch, gitDir } = lane.prepared;
   const delivered = getRef(lane, "head");
   const head = readHead(gitDir);
-  if (branch === null || delivered === undefined || head === undefined) return;
+  if (branch === null || delivered === undefined || head === undefined) return undefined;
   const at = wordsOf(head);
-  if (at === `refs/heads/${branch}`) return;
+  if (at === `refs/heads/${branch}`) return undefined;
   const tip = await branchTip(lane, branch);
-  if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return;
+  if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return undefined;
   const name = at.replace(/^refs\/heads\//, "");
   const place = PLAIN_NAME.test(name) ? name : "another place";
   const again = tip === undefined ? `pawl restore ${lane.run} --at N --branch ${branch}, ` : "";
-  throw new TerminalError(`the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`, {
+  return {
+    says: `the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`,
     hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
-  });
+  };
 }
 
 /**
@@ -69,14 +76,15 @@ export async function committedBeside(lane: Lane): Promise<string | undefined> {
 }
 
 /** Told before a turn is paid: what is done on top of it could not be handed over. */
-async function refuseMoved(
+async function movedAway(
   lane: Lane,
   { branch, tip, delivered }: { branch: string; tip: string | undefined; delivered: string },
-): Promise<void> {
-  if (tip === undefined || tip === delivered) return;
+): Promise<Led | undefined> {
+  if (tip === undefined || tip === delivered) return undefined;
   const moved = await adopt(lane, { seen: tip, head: delivered });
-  if (moved.is === "ours") return;
-  throw new TerminalError(`${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`, {
+  if (moved.is === "ours") return undefined;
+  return {
+    says: `${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`,
     hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,
-  });
+  };
 }

@@ -142,11 +142,6 @@ function replaceLocked(path: string, text: string): void {
   syncDir(dirname(path));
 }
 
-/** Whether the user's repository has this commit with all its files: gc may have removed it, or it is another repository. */
-export async function hasWhole(lane: Lane, commit: string): Promise<boolean> {
-  return (await lane.user.run(["rev-list", "--objects", "--quiet", "--no-walk", commit])).code === 0;
-}
-
 /** Sends a commit of the private repository with all that `have` (a commit the user has) does not bring. */
 export async function sendCommit(lane: Lane, { commit, have }: { commit: string; have: string | null }): Promise<void> {
   await pipe(

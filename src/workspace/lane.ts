@@ -1,11 +1,12 @@
 /** One lane's hold on its workspace: places, git processes, what `prepare` found, and what is known between calls. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Base } from "../ports.ts";
 import type { ProtectSpec, WorkspaceSpec } from "../spec.ts";
 import { NOTHING_PROTECTED } from "../verdict-defaults.ts";
 import { openGit, type Git } from "./git.ts";
+import type { Marks } from "./index-marks.ts";
 import type { LaneLayout } from "./layout.ts";
 import { commitBytes, readRef, writeCommit, writeRef, type CommitRequest, type ObjectFormat } from "./objects.ts";
 import { PAWL, type Person } from "./objects.ts";
@@ -70,6 +71,8 @@ export interface Memory {
   /** Marks of the user's index: the one whose tracking is followed, and the one whose contents pawl holds. */
   followedIndex?: string | undefined;
   keptIndex?: string | undefined;
+  /** That the index which was put has, and pawl's own has not. */
+  marks?: Marks | undefined;
   refs: RefCache;
   /** What tests of the last judged tree are not the base's. */
   tests?: ({ tree: string } & TestsApart) | undefined;
@@ -134,13 +137,29 @@ export async function setRef(lane: Lane, { name, oid }: { name: string; oid: str
   await writeRef(lane.layout.privateGit, { name: `${lane.layout.refs}/${name}`, oid });
 }
 
+export function dropRef(lane: Lane, name: string): void {
+  rmSync(join(lane.layout.privateGit, lane.layout.refs, name), { force: true });
+}
+
+const numbered = (name: string, k: number): string => (k === 1 ? name : `${name}.${k}`);
+
 /** Under a name of its own when that one is taken by something else: what is named here must never be dropped. */
 export async function keepRef(lane: Lane, { name, oid }: { name: string; oid: string }): Promise<string> {
   for (let k = 1; ; k += 1) {
-    const free = k === 1 ? name : `${name}.${k}`;
+    const free = numbered(name, k);
     const there = getRef(lane, free);
     if (there === undefined) await setRef(lane, { name: free, oid });
     if (there === undefined || there === oid) return free;
+  }
+}
+
+/** All that was kept under that name. */
+export function keptRefs(lane: Lane, name: string): { name: string; oid: string }[] {
+  const kept = [];
+  for (let k = 1; ; k += 1) {
+    const oid = getRef(lane, numbered(name, k));
+    if (oid === undefined) return kept;
+    kept.push({ name: numbered(name, k), oid });
   }
 }
 

@@ -26,9 +26,19 @@ export function isNoObject(oid: string): boolean {
   return /^0+$/.test(oid);
 }
 
-/** Not `counted`: names only, which needs no file's content. */
-export async function indexNumbers(git: Git, fromTree: string, { counted = true } = {}): Promise<Numbers> {
-  const how = counted ? HOW : NAMES;
+interface IndexOptions {
+  /** Else names only, which needs no file's content. */
+  counted?: boolean;
+  /** Files that are only to be added (`git add -N`): to git they are empty ones, and in no tree that is written. */
+  toBeAdded?: "empty" | "absent";
+}
+
+export async function indexNumbers(
+  git: Git,
+  fromTree: string,
+  { counted = true, toBeAdded = "empty" }: IndexOptions = {},
+): Promise<Numbers> {
+  const how = [...(toBeAdded === "absent" ? ["--ita-invisible-in-index"] : []), ...(counted ? HOW : NAMES)];
   return await numbers(git, ["diff-index", "--cached", "--ignore-submodules=none", ...how, fromTree, "--"]);
 }
 

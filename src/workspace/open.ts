@@ -1,12 +1,12 @@
 /** The Workspace port on git: one lane's directory, with pawl's private repository beside it. */
-import { TerminalError } from "../errors.ts";
+import { TerminalError, UsageError } from "../errors.ts";
 import type { Workspace } from "../ports.ts";
 import type { ProtectSpec, WorkspaceSpec } from "../spec.ts";
 import { accept } from "./accept.ts";
 import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
-import { refuseElsewhere } from "./elsewhere.ts";
+import { ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -17,6 +17,7 @@ import { snapshot } from "./snapshot.ts";
 import { standing } from "./standing.ts";
 import { clearOwnLock } from "./take-tree.ts";
 import type { Environment } from "./user-git.ts";
+import { sweepHolds } from "./user-index.ts";
 import { verifyTrees, type VerifyOptions, type VerifyTrees } from "./verify-tree.ts";
 
 export interface WorkspaceRequest {
@@ -80,10 +81,13 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
       }),
     leftover: (tree, about) => inTurn(async () => await leftover((await opened()).lane, { tree, ...about })),
     planted: async (tree, about) => await plantedTree((await opened()).lane, tree, about),
-    ready: async () => {
+    ready: async (where) => {
       if (readPrepared(layout) === undefined) return;
       const { lane } = await opened();
-      if (lane.isApart) await refuseElsewhere(lane);
+      if (lane.prepared.branch !== null) sweepHolds(lane.prepared.gitDir);
+      const led =
+        where === "between" ? await ledToOtherWork(lane) : lane.isApart ? await ledElsewhere(lane) : undefined;
+      if (led !== undefined) throw new UsageError(led.says, { hint: led.hint });
     },
     standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),

@@ -2,7 +2,7 @@
  * The first effect of a run: freezes the settings, copies the base into pawl's repository, makes the branch. What is
  * about to be done is written down before the user's repository is touched, so that every step can be repeated.
  */
-import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { writeDurably } from "../platform/files.ts";
@@ -23,7 +23,7 @@ import { snapshotNested } from "./nested.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
 import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
-import { copyIndex } from "./user-index.ts";
+import { copyIndex, copyShared, sweepHolds } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
 import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
@@ -48,6 +48,8 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   }
   const facts = await inspectRepository(request.spec.path, { environment: request.environment });
   refuseUnusable(request, facts);
+  // Who commits nothing may look on while another run is driven.
+  if (request.spec.commit !== "none") sweepHolds(facts.gitDir);
   makeDirsDurably(layout.dir);
   await clearOwnLock(layout.index);
   initPrivateRepository(layout, facts.objectFormat);
@@ -168,8 +170,7 @@ function takeUserIndex(layout: LaneLayout, { gitDir }: RepositoryFacts): void {
   rmSync(layout.index, { force: true });
   if (!existsSync(from)) return;
   copyIndex(from, layout.index);
-  const shared = /sharedindex\.[0-9a-f]{40,64}/;
-  for (const name of readdirSync(gitDir)) if (shared.test(name)) copyIndex(join(gitDir, name), join(layout.view, name));
+  copyShared(gitDir, layout.view);
 }
 
 /** What the user's index holds that HEAD does not; the new blobs are copied in, or pawl's index would be hollow. */

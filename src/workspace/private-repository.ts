@@ -13,6 +13,8 @@ import { readLoose, readRef, writeRef, type ObjectFormat } from "./objects.ts";
 
 /** The base of the run before: what it shares with the next base is not copied again. */
 const LAST_BASE = "refs/pawl-last-base";
+/** Fails where something of the commit that follows is missing. */
+const ALL_OF = ["rev-list", "--objects", "--quiet", "--no-walk"];
 
 export function initPrivateRepository(lane: Pick<LaneLayout, "privateGit">, format: ObjectFormat): void {
   const git = lane.privateGit;
@@ -88,8 +90,13 @@ async function copyPack(input: string, places: CopyPlaces, how = ["--revs", "--t
 async function whyIncomplete(commit: string, { lane, privateGit }: CopyPlaces): Promise<string | undefined> {
   if (readRef(lane.privateGit, LAST_BASE) === commit) return undefined;
   if (isEmpty(lane.privateGit)) return "nothing is there";
-  const { code, stderr } = await privateGit.run(["rev-list", "--objects", "--quiet", "--no-walk", commit]);
+  const { code, stderr } = await privateGit.run([...ALL_OF, commit]);
   return code === 0 ? undefined : stderr.trim() || `git ended with ${code}`;
+}
+
+/** Whether a repository has this commit with all its files. */
+export async function isWhole(commit: string, git: Git): Promise<boolean> {
+  return (await git.run([...ALL_OF, commit])).code === 0;
 }
 
 /** As it was made: a git need not be asked. */

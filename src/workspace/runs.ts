@@ -6,10 +6,11 @@ import type { FileChange } from "../events.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { diffTrees } from "./diff.ts";
-import { branchTip, hasWhole, putHeadBack, sendCommit, troubleWith, updateBranch } from "./handover.ts";
+import { branchTip, putHeadBack, sendCommit, troubleWith, updateBranch } from "./handover.ts";
 import { commit, getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout } from "./layout.ts";
 import { treeNumbers } from "./numbers.ts";
+import { isWhole } from "./private-repository.ts";
 import { restore } from "./restore.ts";
 import { clearOwnLock } from "./take-tree.ts";
 
@@ -94,7 +95,7 @@ async function branchAt(
     throw new UsageError(`the branch ${branch} exists already`, { hint: "Give another name with --branch." });
   const { origin, author } = lane.prepared;
   const message = `Work of run ${lane.run} at ${typeof at === "number" ? `snapshot ${at}` : at}`;
-  const base = origin !== null && (await hasWhole(target, origin)) ? origin : null;
+  const base = origin !== null && (await isWhole(origin, target.user)) ? origin : null;
   const oid = await commit(lane, { tree, parents: base === null ? [] : [base], author, message, at: Date.now() });
   await sendCommit(target, { commit: oid, have: base });
   if (!(await updateBranch(target, { branch, to: oid, from: undefined, why: "restore" })))

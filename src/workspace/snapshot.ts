@@ -1,7 +1,7 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
 import { TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
-import { committedBeside, refuseElsewhere, refuseOtherWork } from "./elsewhere.ts";
+import { committedBeside, ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
 import { guardIn, isLeftIn, withGuard, withLeft } from "./guard.ts";
 import { judgeSnapshot } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
@@ -16,9 +16,7 @@ import { watchRefs } from "./watch-refs.ts";
 
 export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
-  if (about.by === "user" && about.parent !== null) await refuseOtherWork(lane);
-  // Its agent cannot have done it: the files are not those that it worked on.
-  else if (lane.isApart && about.parent !== null) await refuseElsewhere(lane);
+  if (about.parent !== null) await refuseLed(lane, about.by);
   const caps = capsOf(lane.spec);
   const parent = await parentOf(lane, about.parent);
   const known = lane.memory.indexTree;
@@ -73,6 +71,13 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     flagged: watchLater(lane, changes),
     warnings: [...first, ...lostRefs, ...taken.warnings, ...nested, ...warnings],
   };
+}
+
+/** TerminalError when the files are those of other work. */
+async function refuseLed(lane: Lane, by: SnapshotAbout["by"]): Promise<void> {
+  // A fenced agent cannot have done it: they are not those that it worked on.
+  const led = by === "user" ? await ledToOtherWork(lane) : lane.isApart ? await ledElsewhere(lane) : undefined;
+  if (led !== undefined) throw new TerminalError(led.says, { hint: led.hint });
 }
 
 /** A snapshot that was taken but never became a fact is kept beside the one that replaces it. */

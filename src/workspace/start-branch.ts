@@ -3,12 +3,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "../errors.ts";
 import { branchTip, pointHead, sendCommit, updateBranch } from "./handover.ts";
-import { readHead, type Head } from "./inspect.ts";
+import { indexFirst } from "./index-first.ts";
+import { isOn, readHead, type Head } from "./inspect.ts";
 import { commit, getRef, setRef, treeOf, type Lane, type Prepared } from "./lane.ts";
 import { withLock } from "./lock.ts";
+import { keptWords } from "./others-index.ts";
 import { uncapped } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
-import { holdIndex } from "./user-index.ts";
 
 const DIRTY_MESSAGE = "Uncommitted changes from before the run";
 
@@ -30,24 +31,63 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
   const prepared = { ...lane.prepared, base, warnings: [...lane.prepared.warnings, ...warnings] };
   if (branch === null) return prepared;
   if (base.commit !== null && intent.dirty) await sendCommit(lane, { commit: base.commit, have: found.commit });
+  // A worktree's branch was made with it; so it is this one's own already, as the current one is.
+  const isOwn = lane.spec.commit === "current" || found.branch === branch;
+  const move = { branch, to: base.commit, from: isOwn ? found.commit : null };
   // Two runs that were promised the same name would undo each other's work, commit by commit.
-  await withLock(lane.layout.lock, async () => {
+  const said = await withLock(lane.layout.lock, async () => {
     if (lane.spec.commit === "branch") refuseElsewhere(lane, branch);
-    // A worktree's branch was made with it; so it is this one's own already, as the current one is.
-    const isOwn = lane.spec.commit === "current" || found.branch === branch;
-    if (base.commit !== null) await makeBranch(lane, { branch, to: base.commit, from: isOwn ? found.commit : null });
-    if (lane.spec.commit === "branch") await pointHead(lane, branch);
+    if (intent.dirty) return await moveWithIndex(lane, { intent, move });
+    await moveTo(lane, move);
+    return [];
   });
   if (base.commit !== null) await setRef(lane, { name: "head", oid: base.commit });
-  if (intent.dirty) {
-    const index = await holdIndex(lane.layout.index, placeOf(lane));
-    try {
-      index?.put();
-    } finally {
-      index?.letGo();
-    }
+  return { ...prepared, warnings: [...prepared.warnings, ...said] };
+}
+
+interface Move {
+  branch: string;
+  /** null where there is no commit yet. */
+  to: string | null;
+  /** Where the branch is before; null where there must be none. */
+  from: string | null;
+}
+
+/** The branch, and HEAD to it. */
+async function moveTo(lane: Lane, { branch, to, from }: Move): Promise<void> {
+  if (to !== null) await makeBranch(lane, { branch, to, from });
+  if (lane.spec.commit === "branch") await pointHead(lane, branch);
+}
+
+/** What was uncommitted is in the first commit: the index is put as at every hand-over. Returns what is to be told. */
+async function moveWithIndex(lane: Lane, { intent, move }: { intent: Intent; move: Move }): Promise<string[]> {
+  const { branch, to, from } = move;
+  await refuseTaken(lane, move);
+  const keeping = { name: "index-start", at: intent.at };
+  const index = await indexFirst(lane, {
+    from: lane.layout.index,
+    keeping,
+    isStill: async () => {
+      const tip = (await branchTip(lane, branch)) ?? null;
+      return isWhereSeen(lane, { intent, branch }) && (tip === from || tip === to);
+    },
+  });
+  if (index.is === "moved")
+    throw new UsageError(`HEAD or ${branch} was moved while the run was prepared`, { hint: "Start again." });
+  try {
+    await moveTo(lane, move);
+  } finally {
+    index.letGo();
   }
-  return prepared;
+  return [...index.said, ...(await keptWords(lane, keeping))];
+}
+
+/** As it was found, or as an earlier attempt has put it. */
+function isWhereSeen(lane: Lane, { intent: { head }, branch }: { intent: Intent; branch: string }): boolean {
+  const now = readHead(lane.prepared.gitDir);
+  if (isOn(now, branch)) return true;
+  if (head.is === "detached") return now !== undefined && "commit" in now && now.commit === head.commit;
+  return isOn(now, head.branch);
 }
 
 async function commitDirty(lane: Lane, { at }: Intent): Promise<{ commit: string; tree: string; warnings: string[] }> {
@@ -86,19 +126,20 @@ function refuseElsewhere({ prepared }: Lane, branch: string): void {
   }
 }
 
-async function makeBranch(
-  lane: Lane,
-  { branch, to, from }: { branch: string; to: string; from: string | null },
-): Promise<void> {
-  const now = await branchTip(lane, branch);
-  if (now === to) return;
-  if (now === (from ?? undefined) && (await updateBranch(lane, { branch, to, from: from ?? undefined, why: "start" })))
-    return;
-  throw new UsageError(`the branch ${branch} exists already or moved meanwhile`, {
-    hint: "Give another name with --branch, or start again.",
-  });
+async function makeBranch(lane: Lane, move: Move & { to: string }): Promise<void> {
+  const { branch, to, from } = move;
+  if ((await refuseTaken(lane, move)) === to) return;
+  if (!(await updateBranch(lane, { branch, to, from: from ?? undefined, why: "start" }))) throw taken(branch);
 }
 
-export function placeOf(lane: Lane): { gitDir: string; workspace: string; run: string } {
-  return { gitDir: lane.prepared.gitDir, workspace: lane.spec.path, run: lane.run };
+/** UsageError when the branch is neither where it is to be moved from nor there already. Returns where it is. */
+async function refuseTaken(lane: Lane, { branch, to, from }: Move): Promise<string | null> {
+  const now = (await branchTip(lane, branch)) ?? null;
+  if (now !== from && now !== to) throw taken(branch);
+  return now;
 }
+
+const taken = (branch: string): UsageError =>
+  new UsageError(`the branch ${branch} exists already or moved meanwhile`, {
+    hint: "Give another name with --branch, or start again.",
+  });

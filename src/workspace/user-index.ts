@@ -1,17 +1,21 @@
 /**
- * The user's index, replaced under git's own lock, so that `git status` is clean after a hand-over. pawl's lock file has
- * a twin (a second link to it) by which a later driver knows that a lock it finds was left by pawl.
+ * The user's index, replaced under git's own lock, so that `git status` is clean after a hand-over. pawl's lock says
+ * whose it is: by that a later driver knows that a lock it finds was left by pawl.
  */
 import {
-  chmodSync,
   closeSync,
-  copyFileSync,
+  existsSync,
+  fchmodSync,
   fsyncSync,
   futimesSync,
   linkSync,
+  lstatSync,
   openSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { rename, syncDir } from "../platform/files.ts";
@@ -22,6 +26,13 @@ const OWN_MODE = 0o600;
 /** How often somebody else may be quicker to take the lock. */
 const MAX_TRIES = 20;
 
+const LOCK = "index.lock";
+const NAME = "index.pawl-";
+const SAYS = "held by pawl for the run ";
+const MAX_SAID_BYTES = 256;
+export const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
+const SHARED = /^sharedindex\.[0-9a-f]{40,64}$/;
+
 interface Place {
   gitDir: string;
   workspace: string;
@@ -30,53 +41,55 @@ interface Place {
 
 /** Nobody stages or commits there until it is let go; afterwards nothing is put any more. */
 export interface HeldIndex {
-  /** False when it is held no more: somebody has taken the lock away. */
+  /** Once. False when it is held no more: somebody has taken the lock away. */
   put: () => boolean;
   letGo: () => void;
 }
 
-/** Takes git's lock with that content in it; undefined when somebody else's git holds the index. */
+/** Takes git's lock, with that content ready to be put; undefined when somebody else's git holds the index. */
 export async function holdIndex(from: string, { gitDir, workspace, run }: Place): Promise<HeldIndex | undefined> {
-  const lock = join(gitDir, "index.lock");
-  const twin = join(gitDir, `index.pawl-${run}`);
-  dropOwnLock({ lock, twin });
-  copyIndex(from, twin);
+  const next = join(gitDir, `${NAME}${run}`);
+  const lock = { path: join(gitDir, LOCK), draft: `${next}.lock`, says: `${SAYS}${run}\n` };
   let isHeld = false;
   const letGo = (): void => {
     isHeld = false;
-    dropOwnLock({ lock, twin });
+    if (saidIn(lock.path) === lock.says) rmSync(lock.path, { force: true });
+    rmSync(next, { force: true });
   };
   const put = (): boolean => {
-    if (!isHeld || !isOwn({ lock, twin })) return false;
-    const next = `${twin}.next`;
-    rmSync(next, { force: true });
-    linkSync(twin, next);
-    try {
-      rename(next, join(gitDir, "index"));
-    } finally {
-      rmSync(next, { force: true });
-    }
+    if (!isHeld || saidIn(lock.path) !== lock.says) return false;
+    rename(next, join(gitDir, "index"));
     syncDir(gitDir);
     return true;
   };
+  sweepHolds(gitDir);
+  copyIndex(from, next);
   try {
-    isHeld = await takeLock({ lock, twin, places: [workspace, gitDir] });
+    isHeld = await takeLock(lock, [workspace, gitDir]);
   } finally {
     if (!isHeld) letGo();
   }
   return isHeld ? { put, letGo } : undefined;
 }
 
+/** What killed drivers of any run left: nobody else holds the index who has the workspace's lock. */
+export function sweepHolds(gitDir: string): void {
+  const lock = join(gitDir, LOCK);
+  if (saidIn(lock)?.startsWith(SAYS) === true) rmSync(lock, { force: true });
+  const names = existsSync(gitDir) ? readdirSync(gitDir) : [];
+  for (const name of names) if (name.startsWith(NAME)) rmSync(join(gitDir, name), { force: true, recursive: true });
+}
+
 /** Keeps the time stamp, never later than it was: git compares it with the files' to know which it must read again. */
 export function copyIndex(from: string, to: string): void {
-  // A copy has the mode of what it is made of, which may be one that nobody can write to.
   rmSync(to, { force: true });
-  copyFileSync(from, to);
   const { mode, mtimeMs } = statSync(from);
-  chmodSync(to, mode | OWN_MODE);
   const seconds = Math.floor(mtimeMs) / MS_PER_SECOND;
-  const fd = openSync(to, "r+");
+  // What it is made of may have a mode that nobody can write to.
+  const fd = openSync(to, "wx", mode | OWN_MODE);
   try {
+    writeFileSync(fd, readFileSync(from));
+    giveMode(fd, mode | OWN_MODE);
     futimesSync(fd, seconds, seconds);
     fsyncSync(fd);
   } finally {
@@ -84,25 +97,88 @@ export function copyIndex(from: string, to: string): void {
   }
 }
 
-function isOwn({ lock, twin }: { lock: string; twin: string }): boolean {
-  const left = statSync(twin, { throwIfNoEntry: false });
-  return left !== undefined && statSync(lock, { throwIfNoEntry: false })?.ino === left.ino;
-}
-
-function dropOwnLock({ lock, twin }: { lock: string; twin: string }): void {
-  if (isOwn({ lock, twin })) rmSync(lock);
-  rmSync(twin, { force: true });
-}
-
-async function takeLock({ lock, twin, places }: { lock: string; twin: string; places: string[] }): Promise<boolean> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+/** What of an index git keeps in files beside it (core.splitIndex). One that is missing, git will name. */
+export function copyShared(gitDir: string, to: string): void {
+  for (const name of readdirSync(gitDir).filter((one) => SHARED.test(one))) {
+    const stats = lstatSync(join(gitDir, name), { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || stats.size > MAX_INDEX_BYTES) continue;
     try {
-      linkSync(twin, lock);
-      return true;
+      copyIndex(join(gitDir, name), join(to, name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      // Old ones git removes at any time.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
-    if (!(await freeLock(lock, places))) return false;
+  }
+}
+
+/** As far as the file system has modes: vfat refuses those that it cannot keep. */
+function giveMode(fd: number, mode: number): void {
+  try {
+    fchmodSync(fd, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+}
+
+interface Lock {
+  path: string;
+  /** Its first name. */
+  draft: string;
+  /** All that is in it; a git's own is empty, or an index. */
+  says: string;
+}
+
+/** undefined where it cannot be one of pawl's. */
+function saidIn(lock: string): string | undefined {
+  try {
+    const stats = lstatSync(lock);
+    return stats.isFile() && stats.size <= MAX_SAID_BYTES ? readFileSync(lock, "utf8") : undefined;
+  } catch (error) {
+    if (["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+async function takeLock(lock: Lock, places: readonly string[]): Promise<boolean> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (makeLock(lock)) return true;
+    if (!(await freeLock(lock.path, places))) return false;
   }
   return false;
+}
+
+/** False when there is one. It appears with what it says, so that no kill leaves one that nobody knows. */
+function makeLock({ path, draft, says }: Lock): boolean {
+  rmSync(draft, { force: true });
+  writeFileSync(draft, says, { flag: "wx" });
+  try {
+    return unlessThere(() => linkSync(draft, path));
+  } catch {
+    // No second names here (vfat, some network file systems): killed between the two, it is one like a dead git's.
+    return unlessThere(() => writeNew(path, says));
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function unlessThere(make: () => void): boolean {
+  try {
+    make();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function writeNew(path: string, text: string): void {
+  const fd = openSync(path, "wx");
+  try {
+    writeFileSync(fd, text);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
 }

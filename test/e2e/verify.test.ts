@@ -204,7 +204,6 @@ it("takes tests that a person removed between turns for removed, and names all t
   rmSync(join(place.repository.path, "b.test.js"));
   place.repository.commit("b has gone");
   const again = await place.pawl("resume", "--max-iterations", "2");
-  writeFileSync("/tmp/exp/again.json", JSON.stringify(again));
   expect([again.code, again.stderr]).toEqual([0, expect.any(String)]);
   const answer = await verified(place);
   expect([answer.code, answer.is, answer.checks.map(({ says }) => says)]).toEqual([0, "same", [[]]]);

@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
@@ -103,6 +104,8 @@ export async function cliPlace({
     PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
     HOME: home,
     LANG: "C.UTF-8",
+    // What pawl itself makes for a moment belongs where tests write, too.
+    TMPDIR: tmpdir(),
     GIT_CONFIG_NOSYSTEM: "1",
     PAWL_HOME: state,
     XDG_CACHE_HOME: CACHE_HOME,

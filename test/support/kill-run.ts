@@ -86,6 +86,7 @@ class Place {
     this.env = {
       PATH: process.env["PATH"] ?? "",
       HOME: join(this.root, "home"),
+      TMPDIR: tmpdir(),
       PAWL_HOME: join(this.root, "state"),
       XDG_CACHE_HOME: join(import.meta.dirname, "../../.cache"),
       ANTHROPIC_BASE_URL: standin.url,

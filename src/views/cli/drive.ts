@@ -29,6 +29,8 @@ export interface DriveRequest {
   loudness: Loudness;
   trustPromise: boolean;
   reopen?: { limits: Limits; model?: string };
+  /** Once nothing refuses the driving. */
+  begin?: () => Promise<void>;
   /** Of a run that this process has just begun. */
   begun?: { signals: SignalWatch; ahead: NonNullable<Ports["ahead"]>; fence: RunFence };
   /** Instead of the usual summary and last line: tells the end and returns the exit code. */
@@ -45,6 +47,7 @@ export async function driveHere({
   loudness,
   trustPromise,
   reopen,
+  begin,
   begun,
   present,
 }: DriveRequest): Promise<number> {
@@ -66,6 +69,7 @@ export async function driveHere({
       ports: watched(composed.ports, view),
       signal: signals.stop,
       ...(reopen === undefined ? {} : { reopen }),
+      ...(begin === undefined ? {} : { begin }),
       onFact(fact, now) {
         if (!isReplayed) leanDriving();
         isReplayed = true;

@@ -93,12 +93,14 @@ async function resume(
     refuseFullDisk(state.dir);
     const lock = lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() });
     try {
-      if (folded.outcome === undefined) {
-        const held = await isHeld(state, folded);
-        await queue(state, { run: row.run, directives: directivesOf(change, { held }) });
-      }
-      if (options.json !== true && options.quiet !== true)
-        process.stderr.write(`${header({ ...spec, limits: { ...folded.limits, ...change.limits } })}\n`);
+      const begin = async (): Promise<void> => {
+        if (folded.outcome === undefined) {
+          const held = await isHeld(state, folded);
+          await queue(state, { run: row.run, directives: directivesOf(change, { held }) });
+        }
+        if (options.json !== true && options.quiet !== true)
+          process.stderr.write(`${header({ ...spec, limits: { ...folded.limits, ...change.limits } })}\n`);
+      };
       const reopen = folded.outcome === undefined ? {} : { reopen: change };
       const loudness = loudnessOf(options);
       return await driveHere({
@@ -109,6 +111,7 @@ async function resume(
         json: options.json === true,
         loudness,
         trustPromise,
+        begin,
         ...reopen,
         ...(await presenting({ spec, state, json: options.json === true, trustPromise })),
       });

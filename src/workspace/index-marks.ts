@@ -1,0 +1,54 @@
+/**
+ * Marks that a person puts on files in the index, skip-worktree and assume-unchanged: pawl's own index knows those of
+ * before the run alone, and what it hands over would take the others off.
+ */
+import { join } from "node:path";
+import type { Git } from "./git.ts";
+import type { Lane } from "./lane.ts";
+import type { RawPath } from "./scan.ts";
+import { copyIndex } from "./user-index.ts";
+
+/** By path, as `ls-files -v` shows them: `S` for skip-worktree, a small letter for assume-unchanged, `H` for neither. */
+export type Marks = ReadonlyMap<RawPath, string>;
+
+const PLAIN = /^[HS]$/i;
+const OPTIONS: readonly { option: string; has: (shown: string) => boolean }[] = [
+  { option: "skip-worktree", has: (shown) => shown.toUpperCase() === "S" },
+  { option: "assume-unchanged", has: (shown) => shown !== shown.toUpperCase() },
+];
+
+/** That index, or a copy of it with the user's marks. `theirs` is undefined where nobody wrote the one that pawl put. */
+export async function withMarks(
+  lane: Lane,
+  { from, theirs }: { from: string; theirs: Git | undefined },
+): Promise<string> {
+  const wanted = theirs === undefined ? lane.memory.marks : await marksOf(theirs);
+  if (wanted === undefined) return from;
+  const ours = await marksOf(lane.view.at({ index: from }));
+  const differing = new Map([...wanted].filter(([path, shown]) => ours.has(path) && ours.get(path) !== shown));
+  lane.memory.marks = differing.size === 0 ? undefined : differing;
+  if (differing.size === 0) return from;
+  const marked = join(lane.layout.dir, "marked.index");
+  copyIndex(from, marked);
+  await mark(lane.view.at({ index: marked, sync: "few" }), { wanted: differing, ours });
+  return marked;
+}
+
+async function marksOf(git: Git): Promise<Marks> {
+  const listed = await git.run(["ls-files", "-z", "-v"]);
+  // One that git cannot read has none to keep.
+  const lines = listed.code === 0 ? listed.stdout.toString("latin1").split("\0").filter(Boolean) : [];
+  return new Map(lines.map((line) => [line.slice(2), line.slice(0, 1)] as const).filter(([, is]) => PLAIN.test(is)));
+}
+
+async function mark(git: Git, { wanted, ours }: { wanted: Marks; ours: Marks }): Promise<void> {
+  for (const { option, has } of OPTIONS) {
+    const changed = [...wanted].filter(([path, shown]) => has(shown) !== has(ours.get(path) ?? ""));
+    for (const is of [true, false]) {
+      const paths = changed.filter(([, shown]) => has(shown) === is).map(([path]) => `${path}\0`);
+      if (paths.length === 0) continue;
+      const how = `--${is ? "" : "no-"}${option}`;
+      await git.need(["update-index", how, "-z", "--stdin"], { input: Buffer.from(paths.join(""), "latin1") });
+    }
+  }
+}
