@@ -25,7 +25,7 @@ export function codeConfine({ fence, scratch, inside, home, without }: Parts): (
   return (wanted) =>
     (command, args, variables = [], cwd = inside.cwd) => {
       const limits = lowerOf(wanted, inside.limits);
-      const around = (own: Omit<Fresh, "drop">): Inside => {
+      const around = (own: Fresh): Inside => {
         const places: Place[] = [
           { path: own.temporary, access: "write", at: "/tmp" },
           ...shared,
@@ -36,9 +36,8 @@ export function codeConfine({ fence, scratch, inside, home, without }: Parts): (
         return { ...inside, cwd, places, limits };
       };
       const fresh = scratch.fresh();
-      const next = (): Inside => around(scratch.upcoming());
       try {
-        return withDrop(fence.wrap(command, args, { ...around(fresh), variables, next }), fresh.drop);
+        return withDrop(fence.wrap(command, args, { ...around(fresh), variables, isRepeated: true }), fresh.drop);
       } catch (error) {
         fresh.drop();
         throw error;

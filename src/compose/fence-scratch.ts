@@ -2,6 +2,7 @@
  * The home and the temporary files of fenced checks: new for every command, so that nothing which code under test
  * leaves there (settings, start-up files, caches) decides about a later check, whose own tree may be clean.
  */
+import { readdirSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makePrivateDir } from "../platform/files.ts";
@@ -14,8 +15,6 @@ export interface Scratch {
   /** Empty, for what is mounted in a namespace of its own. */
   readonly mounts: string;
   fresh(): Fresh;
-  /** What `fresh` will give next. Throws when it cannot be made. */
-  upcoming(): Omit<Fresh, "drop">;
   /** Removes everything. */
   close(): Promise<void>;
 }
@@ -25,12 +24,16 @@ export interface Fresh {
   temporary: string;
   /** For what is written over the judged files. */
   layer: string;
-  /** Begins to remove them; nothing waits for it but the end. Repeatable. */
+  /** They are removed in a while, at the end at the latest. Repeatable. */
   drop: () => void;
 }
 
 /** Not before the command that is being started has been. */
 const PREPARE_DELAY_MS = 2;
+/** After the last command began: not while others follow at once. */
+const REMOVE_DELAY_MS = 100;
+/** After the first was dropped: commands that follow each other so soon cannot fill a disk meanwhile. */
+const REMOVE_LIMIT_MS = 2_000;
 
 export function openScratch(root: string): Scratch {
   // A killed driver leaves some.
@@ -41,6 +44,18 @@ export function openScratch(root: string): Scratch {
   let isOpen = true;
   let next: Omit<Fresh, "drop"> | undefined;
   let removing: Promise<void> = Promise.resolve();
+  let dropped: { folders: string[]; since: number; timer: NodeJS.Timeout | undefined } | undefined;
+  const remove = (): void => {
+    const { folders = [] } = dropped ?? {};
+    dropped = undefined;
+    for (const folder of folders) removing = removing.then(() => removeUsed(folder));
+  };
+  const removeLater = (): void => {
+    if (dropped === undefined) return;
+    clearTimeout(dropped.timer);
+    const limit = dropped.since + REMOVE_LIMIT_MS - performance.now();
+    dropped.timer = setTimeout(remove, Math.max(0, Math.min(REMOVE_DELAY_MS, limit))).unref();
+  };
   const make = (): Omit<Fresh, "drop"> => {
     n += 1;
     const at = (name: string): string => join(root, String(n), name);
@@ -60,25 +75,41 @@ export function openScratch(root: string): Scratch {
   return {
     root,
     mounts,
-    upcoming: () => (next ??= make()),
     fresh() {
       const made = next ?? make();
       next = undefined;
       setTimeout(prepare, PREPARE_DELAY_MS).unref();
+      removeLater();
       const folder = dirname(made.home);
       let isDropped = false;
       const drop = (): void => {
-        if (!isDropped) removing = removing.then(() => removeFolder(folder));
+        if (isDropped) return;
         isDropped = true;
+        dropped ??= { folders: [], since: performance.now(), timer: undefined };
+        dropped.folders.push(folder);
+        removeLater();
       };
       return { ...made, drop };
     },
     async close() {
       isOpen = false;
+      clearTimeout(dropped?.timer);
       await removing;
       await removeFolder(root);
     },
   };
+}
+
+/** Most commands leave nothing there: then it takes this thread a fifth of what it would take several, in many steps. */
+async function removeUsed(folder: string): Promise<void> {
+  const isEmpty = (path: string): boolean => readdirSync(path).length === 0;
+  try {
+    if (["home", "tmp", "layer/upper"].every((name) => isEmpty(join(folder, name))))
+      return rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Then it is done step by step.
+  }
+  await removeFolder(folder);
 }
 
 /** Also what is in folders that nobody may write: module caches are made so. What cannot be removed stays. */

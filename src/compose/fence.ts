@@ -173,7 +173,6 @@ export async function openRunFence(request: Request): Promise<RunFence> {
     places: [...places.agent, ...places.reviewer, ...places.check, ...judge, ...writable],
     layers: { trial: trial.layer, mounts: scratch.mounts },
   });
-  trial.drop();
   if (fence === undefined) {
     throw new UsageError(`the fence this run began with does not work here any more: ${spec.fence.kind}`, {
       hint: "`pawl doctor --fence` tells why",
@@ -186,7 +185,7 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const below = new Map<string, readonly string[]>();
   /** At the workspace's own path: what was built or installed there means the judged files. */
-  const around = (tree: Place, { temporary: files, home, layer }: Omit<Fresh, "drop">): Inside => {
+  const around = (tree: Place, { temporary: files, home, layer }: Fresh): Inside => {
     const first: Place = { path: files, access: "write", at: "/tmp" };
     const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: layer } };
     return { ...ofCheck, places: [first, ...ofCheck.places, shown, { path: home, access: "write", at: checkHome }] };
@@ -194,10 +193,8 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const over = (tree: Place): Confine => {
     return (command, args, variables = []) => {
       const fresh = scratch.fresh();
-      // Which tree is judged next is not known, nor need it be where it is a layer.
-      const next = tree.layer === undefined ? {} : { next: () => around(tree, scratch.upcoming()) };
       try {
-        return withDrop(fence.wrap(command, args, { ...around(tree, fresh), variables, ...next }), fresh.drop);
+        return withDrop(fence.wrap(command, args, { ...around(tree, fresh), variables, isRepeated: true }), fresh.drop);
       } catch (error) {
         fresh.drop();
         throw error;

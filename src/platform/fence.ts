@@ -19,28 +19,35 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { fault } from "./faults.ts";
-import { bwrapWords, type Inside } from "./fence/bwrap.ts";
+import type { Inside } from "./fence/bwrap.ts";
+import { COPY, COPY_ENV } from "./fence/copy.ts";
 import { watchDisk } from "./fence/disk.ts";
-import { findGroups, type Group, type Groups } from "./fence/groups.ts";
+import { findGroups, type Group } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
-import { openKeeper, PERL, tooSlow, uidOf, type Keeper } from "./fence/keeper.ts";
-import { makeLayerFolders, type Layer } from "./fence/layers.ts";
-import { inheritedFds, outerWords } from "./fence/outer.ts";
-import { isWithin, systemPlaces, type Place, type SystemPlaces } from "./fence/places.ts";
+import { openKeeper, tooSlow, uidOf, type Keeper } from "./fence/keeper.ts";
+import { findingIn, layersOf, type Layered } from "./fence/layered.ts";
+import type { LayerRequest } from "./fence/layers.ts";
+import { openMoulds, type Moulds } from "./fence/mould.ts";
+import { inheritedFds } from "./fence/outer.ts";
+import { isWithin, systemPlaces, type Place } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
-import { openWaitingPool, waiter } from "./fence/waiting.ts";
-import type { Became, Becoming, Making, Taken, WaitingPool } from "./fence/waiting.ts";
+import { openWaitingPool } from "./fence/waiting.ts";
+import type { Became, Becoming, Kind, Making, Taken, WaitingPool } from "./fence/waiting.ts";
+import { bwrapped, copyRest, copyStart, mouldWords, trialWords, type Parts } from "./fence/words.ts";
+import { withCalls } from "./perl.ts";
 
 export type FenceKind = "bwrap" | "docker" | "seatbelt" | "none";
 
 export interface Wrapped {
   command: string;
   args: string[];
+  /** Beside what the command is given. */
+  env?: Readonly<Record<string, string>>;
   /** To be given to the child from descriptor 3 on, and closed here once it has been started. */
   fds: number[];
   held?: Held;
-  /** Instead of starting it: a process that waits inside becomes it. undefined when there is none for this. */
+  /** Instead of starting it: a process that waits becomes it. undefined when it cannot. */
   become?: (request: Becoming) => Became | undefined;
 }
 
@@ -62,7 +69,6 @@ export const noFence: Fence = {
   close: () => undefined,
 };
 
-const FIRST_FD = 3;
 /** Never looked for in the PATH: an agent may have put something there. */
 const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 /** A shell's word for a program that wrote too large a file. */
@@ -70,11 +76,11 @@ const EXIT_OF_SIGXFSZ = 128 + 25;
 /** A machine with far too much to do may take seconds. */
 const PROBE_LIMIT_MS = 30_000;
 
-/** Empty ones, below one of the places of a fence; without them it has no layers. */
+/** Empty ones, below one of the places of a fence, that stay until it is closed; without them it has no layers. */
 export interface LayerFolders {
-  /** Where one is tried; whoever gives it removes it. */
+  /** Where they are tried. */
   trial: string;
-  /** Where they are mounted, in a namespace of their own; stays. */
+  /** Where they are mounted, in a namespace of their own. */
   mounts: string;
 }
 
@@ -113,26 +119,25 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
     identity,
     bash: programAt("bash"),
     system: systemPlaces(),
-    // Opened anew for every process: each reads it from its beginning.
+    copy: withCalls(COPY),
     filter: kept === undefined ? undefined : `/proc/self/fd/${kept}`,
   };
   const layered = keeper !== undefined && layers !== undefined && canLayer(keeper, layers.trial);
   // A machine may show control groups and then not let a process into one.
   for (const groups of [findGroups(run), undefined]) {
     const level = levelOf({ keeper, isRoot, filtered: filter !== undefined, grouped: groups !== undefined });
-    const inherited = inheritedFds().filter((fd) => filter === undefined || fd !== FIRST_FD);
-    const tried = { ...parts, groups, inherited };
+    const tried = { ...parts, groups, inherited: inheritedFds() };
     const fence: Fence = {
       kind: "bwrap",
       level,
       layered,
-      ...wrapper(tried, undefined),
+      ...wrapper(tried),
       close: () => (close(), groups?.sweep()),
     };
     try {
       if (proven.has(level) || works(fence)) {
         proven.add(level);
-        return withPool(fence, { run, parts: tried });
+        return withMoulds(fence, { run, parts: tried, trial: layered ? layers.trial : undefined });
       }
     } catch (error) {
       fence.close();
@@ -147,52 +152,62 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
 /** Levels that this process has seen at work: what is tried does not depend on the run or its places. */
 const proven = new Set<string>();
 
-/** A fence that was tried, with the next command's sandbox made ahead of time where that can be. */
-function withPool(fence: Fence, { run, parts }: { run: string; parts: Parts }): Fence {
-  if (!existsSync(PERL)) return fence;
-  const wordsFd = parts.filter === undefined ? FIRST_FD : FIRST_FD + 1;
-  const pool = openWaitingPool({ run, wordsFd, make: (inside) => madeAhead(inside, { parts, wordsFd }) });
-  return { ...fence, ...wrapper(parts, pool), close: () => (pool.close(), fence.close()) };
+interface Tried {
+  run: string;
+  parts: Parts;
+  /** Where layers are tried; undefined where there are none. */
+  trial: string | undefined;
 }
 
-interface MadeAhead extends Making {
-  group: Group | undefined;
-  /** Where the layer of each place will be, by its folder. */
-  rooms: ReadonlyMap<string, string>;
-}
-
-/** The ordinary way to a command that waits, with nothing yet where layers will be. */
-function madeAhead(inside: Inside, { parts, wordsFd }: { parts: Parts; wordsFd: number }): MadeAhead {
-  refuseLinks(inside.places);
-  const rooms = new Map<string, string>();
-  const release = (group: Group | undefined): void => {
-    group?.release();
-    for (const at of rooms.values()) parts.keeper?.leave(at);
+/** A fence that was tried, with what repeated commands have in common made ahead of time where that can be. */
+function withMoulds(fence: Fence, { run, parts, trial }: Tried): Fence {
+  const { keeper, copy } = parts;
+  if (keeper === undefined || copy === undefined) return fence;
+  const moulds = openMoulds({
+    run,
+    keeper,
+    words: (inside, folders) => mouldWords(inside, { parts, folders }),
+    trial(mould, folders) {
+      const layer = trial === undefined ? undefined : keeper.partsOf(layerIn(trial));
+      return trialWords({ parts, mould, folders, layer });
+    },
+  });
+  const pool = openWaitingPool({ run, make: (kind) => waitingIn(kind, parts) });
+  const close = (): void => {
+    pool.close();
+    moulds.close();
+    fence.close();
   };
-  let group: Group | undefined;
+  return { ...fence, ...wrapper(parts, { pool, moulds }), close };
+}
+
+interface Waiting extends Making {
+  group: Group | undefined;
+}
+
+function waitingIn({ mould, limits }: Kind, parts: Parts): Waiting {
+  const group = parts.groups?.make(limits);
+  const release = (): void => group?.release();
   try {
-    for (const { layer } of inside.places) {
-      if (layer === undefined) continue;
-      rooms.set(layer.folder, parts.keeper?.room() ?? "");
-      makeLayerFolders(layer.folder);
-    }
-    group = parts.groups?.make(inside.limits);
-    const placeAt = ({ layer }: Place): string | undefined => layer && rooms.get(layer.folder);
-    const before = { group, placeAt, kept: wordsFd, entered: rooms.size > 0 };
-    const { outer, fenced, fds } = wordsOf({ ...inside, cwd: "/" }, { parts, ...before });
-    return { words: [...outer, ...fenced, ...waiter(wordsFd)], fds, group, rooms, release: () => release(group) };
+    return { ...copyStart({ parts, mould, group, waits: true }), group, release };
   } catch (error) {
-    release(group);
+    release();
     throw error;
   }
 }
 
-/** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
-function canLayer(keeper: Keeper, folder: string): boolean {
+/** A new one below it. */
+function layerIn(trial: string): LayerRequest {
+  const folder = mkdtempSync(join(trial, "layer-"));
   const lower = join(folder, "lower");
+  mkdirSync(lower);
+  return { lower: [lower], folder };
+}
+
+/** Tried for real: the file system below may not be one that can lie under a layer, or take what is written. */
+function canLayer(keeper: Keeper, trial: string): boolean {
   try {
-    mkdirSync(lower);
-    keeper.layer({ lower: [lower], folder }).release();
+    keeper.layer(layerIn(trial)).release();
     return true;
   } catch {
     return false;
@@ -211,41 +226,37 @@ function keepOpen(bytes: Uint8Array): number {
   }
 }
 
-interface Parts {
-  bwrap: string;
-  prlimit: string;
-  keeper: Keeper | undefined;
-  isRoot: boolean;
-  system: SystemPlaces;
-  identity: ReturnType<typeof innerIdentity>;
-  bash: string | undefined;
-  /** File with the program. */
-  filter: string | undefined;
-  groups: Groups | undefined;
-  /** Passed on by this process, to be closed. */
-  inherited: readonly number[];
+interface Ahead {
+  pool: WaitingPool<Waiting>;
+  moulds: Moulds;
 }
 
-/** Without a pool every command is started when it is wanted. */
-function wrapper(parts: Parts, pool: WaitingPool<MadeAhead> | undefined): Pick<Fence, "wrap"> {
+/** With nothing made ahead of time every command is started by bubblewrap. */
+function wrapper(parts: Parts, ahead?: Ahead): Pick<Fence, "wrap"> {
   const { keeper, groups } = parts;
   return {
     wrap(command, args, inside) {
       refuseLinks(inside.places);
-      const { next } = inside;
-      const taken = next === undefined ? undefined : pool?.take(inside);
-      if (next !== undefined) pool?.prepare(next, inside);
+      const { limits, isRepeated = false } = inside;
+      const mould = isRepeated ? ahead?.moulds.find(inside) : undefined;
+      const taken = mould && ahead?.pool.take({ mould, limits });
+      if (mould !== undefined) ahead?.pool.prepare({ mould, limits });
+      else if (isRepeated) ahead?.moulds.prepare(inside);
       try {
-        const layers = keeper === undefined ? [] : mountLayers(inside.places, { keeper, rooms: taken?.made.rooms });
-        const group = taken === undefined ? groups?.make(inside.limits) : taken.made.group;
-        const placeAt = (place: Place): string | undefined => layers.find((one) => one.place === place)?.layer.at;
-        const about = { parts, group, placeAt, kept: undefined, entered: layers.length > 0 };
-        const { outer, fenced, fds } = wordsOf(inside, about);
-        const [first = "", ...rest] = [...outer, ...fenced, command, ...args];
-        const { cwd } = inside;
-        const become =
-          taken === undefined ? {} : { become: (one: Becoming) => taken.become([command, ...args], { ...one, cwd }) };
-        return { command: first, args: rest, fds, held: hold(inside, { group, layers, taken }), ...become };
+        const isCopy = mould !== undefined;
+        const layers = keeper === undefined ? [] : layersOf(inside.places, { keeper, isCopy });
+        const group = taken === undefined ? groups?.make(limits) : taken.made.group;
+        const about = { parts, group, ...findingIn(layers) };
+        // Once nothing can be refused any more: it watches the disk from then on.
+        const held = (): Held => hold(inside, { group, layers, taken });
+        if (mould === undefined) {
+          const { words, fds } = bwrapped(inside, about);
+          return { ...asCommand([...words, command, ...args]), fds, held: held() };
+        }
+        const { words, fds } = copyStart({ parts, group, mould, waits: false });
+        const rest = [...copyRest(inside, about), command, ...args];
+        const become = taken === undefined ? {} : { become: (one: Becoming) => taken.become(rest, one) };
+        return { ...asCommand([...words, ...rest]), env: COPY_ENV, fds, held: held(), ...become };
       } catch (error) {
         taken?.dismiss();
         taken?.made.release();
@@ -255,55 +266,12 @@ function wrapper(parts: Parts, pool: WaitingPool<MadeAhead> | undefined): Pick<F
   };
 }
 
-interface Around {
-  parts: Parts;
-  group: Group | undefined;
-  /** Where a place is in the keeper's namespace, if it is a layer. */
-  placeAt: (place: Place) => string | undefined;
-  /** A descriptor that the command is given. */
-  kept: number | undefined;
-  /** Whether an ordinary user's keeper has something to show. */
-  entered: boolean;
-}
-
-/** What stands before a command: outside, and from bubblewrap on. */
-function wordsOf(inside: Inside, { parts, group, placeAt, kept, entered }: Around) {
-  const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups, inherited } = parts;
-  const prefix = keeper !== undefined && (isRoot || entered) ? keeper.prefix : [];
-  const limits = groups?.isWhole === true ? inside.limits : undefined;
-  const close = inherited.filter((fd) => fd !== kept);
-  const outer = [...outerWords({ doors: group?.doors ?? [], close, bash: parts.bash, limits }), ...prefix];
-  const moved = (place: Place): string => placeAt(place) ?? keeper?.moved(place.path) ?? place.path;
-  const fds = filter === undefined ? [] : [openSync(filter, "r")];
-  const seccompFd = filter === undefined ? undefined : FIRST_FD;
-  const inner = limits === undefined ? prlimit : undefined;
-  const fenced = [bwrap, ...bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd })];
-  return { outer, fenced, fds };
-}
-
-interface Layered {
-  place: Place;
-  layer: Layer;
-}
-
-interface Mounting {
-  keeper: Keeper;
-  /** Where some of them are to be, by their folder. */
-  rooms: ReadonlyMap<string, string> | undefined;
-}
-
-function mountLayers(places: readonly Place[], { keeper, rooms }: Mounting): Layered[] {
-  return places.flatMap((place) => {
-    if (place.layer === undefined) return [];
-    const { over, folder } = place.layer;
-    return [{ place, layer: keeper.layer({ lower: [place.path, ...over], folder, at: rooms?.get(folder) }) }];
-  });
-}
+const asCommand = ([command = "", ...args]: readonly string[]) => ({ command, args });
 
 interface Holding {
   group: Group | undefined;
   layers: readonly Layered[];
-  taken: Taken<MadeAhead> | undefined;
+  taken: Taken<Waiting> | undefined;
 }
 
 function hold({ places, limits }: Inside, { group, layers, taken }: Holding): Held {
@@ -321,7 +289,7 @@ function hold({ places, limits }: Inside, { group, layers, taken }: Holding): He
       disk?.close();
       taken?.dismiss();
       group?.release();
-      for (const { layer } of layers) layer.release();
+      for (const { layer } of layers) if ("release" in layer) layer.release();
     },
   };
 }

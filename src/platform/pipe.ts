@@ -31,11 +31,6 @@ export async function takePipe(): Promise<Pipe | undefined> {
   return spares.pop();
 }
 
-/** Of pipes that nobody was given. */
-export function returnPipes(pipes: readonly Pipe[]): void {
-  spares.push(...pipes);
-}
-
 /** Makes the next ones ahead of time: it takes about as long as starting a program, so not while one is starting. */
 export function prepareSparePipe(): void {
   setTimeout(() => {

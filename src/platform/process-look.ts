@@ -14,7 +14,8 @@ const ROUND_MS = 1;
 
 export interface ProcessTable {
   pids(): number[];
-  variableOfEach(name: string, among: readonly number[]): Map<number, string>;
+  /** undefined: it has none. Left out: nothing could be read of it, perhaps not yet. */
+  variableOfEach(name: string, among: readonly number[]): Map<number, string | undefined>;
   isStarting(pid: number): boolean;
 }
 
@@ -33,12 +34,13 @@ export function lookFor(name: string, table: ProcessTable = { pids, variableOfEa
     const fresh = table.pids().filter((pid) => !read.has(pid));
     if (fresh.length === 0) break;
     for (const pid of fresh) seen.add(pid);
-    for (const [pid, value] of table.variableOfEach(name, fresh)) values.set(pid, value);
-    const without = fresh.filter((pid) => !values.has(pid));
-    const unreadable = new Set(without.filter((pid) => table.isStarting(pid)));
+    const told = table.variableOfEach(name, fresh);
+    const untold = fresh.filter((pid) => !told.has(pid));
+    const unreadable = new Set(untold.filter((pid) => table.isStarting(pid)));
     // One that was being started at the first look may have come to its end of that before the second.
-    const started = without.filter((pid) => !unreadable.has(pid));
-    for (const [pid, value] of table.variableOfEach(name, started)) values.set(pid, value);
+    const started = untold.filter((pid) => !unreadable.has(pid));
+    const toldLate = started.length === 0 ? [] : table.variableOfEach(name, started);
+    for (const [pid, value] of [...told, ...toldLate]) if (value !== undefined) values.set(pid, value);
     for (const pid of fresh) if (!unreadable.has(pid)) read.add(pid);
     if (unreadable.size > 0) pause();
   }

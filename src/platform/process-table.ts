@@ -34,44 +34,55 @@ export function allProcesses(): ProcessInfo[] {
 }
 
 /**
- * The value each process was started with for a variable, as far as this user may look; processes without it are left
- * out. One that overwrites its own environment cannot be found this way, only by its parent or group.
+ * What each process was started with for a variable, undefined where it has none or this user may not look. Left out are
+ * those whose environment is empty, which is also what one looks like that is just being started. A process that
+ * overwrites its own environment cannot be found this way, only by its parent or group.
  */
-export function variableOfEach(name: string, among: readonly number[] = pids()): Map<number, string> {
-  const found = new Map<number, string>();
-  for (const [pid, entries] of hasProc ? fromProc(among) : fromPs(among)) {
-    const value = entries.find((entry) => entry.startsWith(`${name}=`));
-    if (value !== undefined) found.set(pid, value.slice(name.length + 1));
-  }
-  return found;
+export function variableOfEach(name: string, among: readonly number[] = pids()): Map<number, string | undefined> {
+  return new Map(hasProc ? fromProc(name, among) : fromPs(name, among));
 }
 
 /** Of the kernel's own threads, in proc_pid_stat(5). */
 const KERNEL_THREAD = 0x0020_0000;
 const FLAGS_FIELD = 6;
+const isOfKernel = (stat: string): boolean => (Number(statFields(stat)[FLAGS_FIELD]) & KERNEL_THREAD) !== 0;
 
 /**
  * Between one program and the next (execve): then a process has neither words nor an environment that could be read. It
  * is what it was before.
  */
 export function isStarting(pid: number): boolean {
-  if (!hasProc || readOrUndefined(`/proc/${pid}/environ`) !== "" || readOrUndefined(`/proc/${pid}/cmdline`) !== "")
-    return false;
+  if (!hasProc) return false;
   const stat = readOrUndefined(`/proc/${pid}/stat`);
   const info = parseStat(stat);
-  if (stat === undefined || info === undefined || info.zombie) return false;
-  return (Number(statFields(stat)[FLAGS_FIELD]) & KERNEL_THREAD) === 0;
+  if (stat === undefined || info === undefined || info.zombie || isOfKernel(stat)) return false;
+  return readOrUndefined(`/proc/${pid}/environ`) === "" && readOrUndefined(`/proc/${pid}/cmdline`) === "";
 }
 
-function* fromProc(among: readonly number[]): Generator<[number, string[]]> {
-  for (const pid of among) yield [pid, readOrUndefined(`/proc/${pid}/environ`)?.split("\0") ?? []];
+function* fromProc(name: string, among: readonly number[]): Generator<[number, string | undefined]> {
+  for (const pid of among) {
+    const environment = readOrUndefined(`/proc/${pid}/environ`);
+    // The kernel's own threads, which have none, are as many as all others on a machine with little to do.
+    if (environment !== "" || isOfKernel(readOrUndefined(`/proc/${pid}/stat`) ?? ""))
+      yield [pid, valueIn(environment ?? "", { name, between: "\0" })];
+  }
 }
 
-function* fromPs(among: readonly number[]): Generator<[number, string[]]> {
+function* fromPs(name: string, among: readonly number[]): Generator<[number, string | undefined]> {
   for (const line of ps(["eww", "-axo", "pid=,command="])) {
     const pid = Number.parseInt(line, 10);
-    if (among.includes(pid)) yield [pid, line.split(" ")];
+    if (among.includes(pid)) yield [pid, valueIn(line, { name, between: " " })];
   }
+}
+
+/** Of the first entry with that name; not all are taken apart, since this is done for every process there is. */
+function valueIn(entries: string, { name, between }: { name: string; between: string }): string | undefined {
+  const start = `${between}${name}=`;
+  const all = `${between}${entries}`;
+  const at = all.indexOf(start);
+  if (at < 0) return undefined;
+  const end = all.indexOf(between, at + start.length);
+  return all.slice(at + start.length, end < 0 ? undefined : end);
 }
 
 export function pids(): number[] {

@@ -14,10 +14,11 @@ import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
 import type { Wrapped } from "./fence.ts";
+import { SET_UP_FAILED } from "./fence/copy.ts";
 import type { Held } from "./fence/held.ts";
 import { sizeWords } from "./fence/held.ts";
 import type { Became } from "./fence/waiting.ts";
-import { prepareSparePipe, returnPipes, takePipe } from "./pipe.ts";
+import { prepareSparePipe, takePipe } from "./pipe.ts";
 import { readOutput } from "./process-output.ts";
 import type { OnOutput, Output } from "./process-output.ts";
 import { lastPid } from "./process-table.ts";
@@ -87,14 +88,14 @@ export type Confine = (
 ) => Wrapped;
 
 /** What the loader and the shells of a fence's own programs act on, which run outside it. */
-const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_)/;
+const FOR_LOADERS = /^(LD_|GCONV_|GLIBC_|LOCPATH$|NLSPATH$|MALLOC_|ENV$|BASH_|PERL)/;
 const EXPORT = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift; exec "$@"';
 
 interface StartedProgram {
   child: ChildProcess;
   /** Released by the caller once nothing of it runs. */
   held?: Held | undefined;
-  /** Of a process that waited: it is older than the command, and prints into a pipe of its own. */
+  /** Of a process that waited: it is older than the command, and opens by itself what it prints to. */
   became?: Omit<Became, "child">;
 }
 
@@ -116,6 +117,7 @@ export function start(
   const {
     command: program,
     args: words,
+    env: own,
     fds,
     held,
     become,
@@ -132,7 +134,10 @@ export function start(
       return { child, held, became };
     }
     const stdio: Stdio = options.stdio.concat(fds);
-    return { child: begun(spawn(program, words, { ...options, env: outer, cwd: "/", stdio, detached: true })), held };
+    return {
+      child: begun(spawn(program, words, { ...options, env: { ...outer, ...own }, cwd: "/", stdio, detached: true })),
+      held,
+    };
   } catch (error) {
     held?.release();
     throw error;
@@ -157,8 +162,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   const tree = { root: child.pid as number, tag };
   const end = await firstEnd(request, { output, exited, held });
   if (end === "exit") {
-    const isQuick =
-      performance.now() - startedAt < QUICK_LOOK_MS && (became === undefined || became.older !== undefined);
+    const isQuick = performance.now() - startedAt < QUICK_LOOK_MS;
     const look = isQuick ? { since, older: became?.older } : {};
     record.leftBehind = await endLeftBehind(tree, { look, graceMs: request.graceMs });
   } else {
@@ -172,9 +176,11 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   } finally {
     held?.release();
   }
+  const isUnfit = request.confine !== undefined && child.signalCode === SET_UP_FAILED;
   return {
     ...record,
     limits,
+    startError: isUnfit ? { code: "FENCE", message: "its fence could not be made; it has said why" } : null,
     exitCode: child.exitCode,
     signal: child.signalCode,
     timedOut: end === "total" || end === "idle" ? end : null,
@@ -227,7 +233,11 @@ type Started =
 async function startChild(request: ProcessRequest, { tag }: { tag: string }): Promise<Started> {
   const pipe = await takePipe();
   const second = request.apart === true && pipe !== undefined ? await takePipe() : undefined;
-  let pipes = [pipe, second].filter((one) => one !== undefined);
+  const pipes = [pipe, second].filter((one) => one !== undefined);
+  let opened: Promise<unknown> | undefined;
+  const closeWriters = (): void => {
+    for (const { writer } of pipes) closeSync(writer);
+  };
   try {
     const stdin = request.input === undefined ? "ignore" : "pipe";
     const out = pipe?.writer ?? "pipe";
@@ -235,7 +245,7 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     const stdio = [stdin, out, request.apart === true ? (second?.writer ?? "pipe") : out] as const;
     const { cwd, confine } = request;
     const program = start(request.command, request.args ?? [], { cwd, env, stdio: [...stdio], confine });
-    const { child, held, became } = program;
+    const { child, held } = program;
     if (child.pid === undefined) {
       held?.release();
       throw (await once(child, "error"))[0];
@@ -244,13 +254,9 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     // A program that does not read its input breaks the pipe; that is its right.
     child.stdin?.on("error", () => {});
     child.stdin?.end(request.input);
+    opened = program.became?.opened;
     const sockets = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    const readers = became === undefined ? pipes.map(({ reader }) => reader) : became.outputs;
-    if (became !== undefined) {
-      returnPipes(pipes);
-      pipes = [];
-    }
-    const read = readers.map((fd) => new Socket({ fd, readable: true, writable: false }));
+    const read = pipes.map(({ reader }) => new Socket({ fd: reader, readable: true, writable: false }));
     return { ...program, streams: [...read, ...sockets] };
   } catch (error) {
     for (const { reader } of pipes) closeSync(reader);
@@ -258,7 +264,9 @@ async function startChild(request: ProcessRequest, { tag }: { tag: string }): Pr
     const noFolder = code === "ENOENT" && !existsSync(request.cwd);
     return { startError: { code, message: noFolder ? `no such folder: ${request.cwd}` : message } };
   } finally {
-    for (const { writer } of pipes) closeSync(writer);
+    // Else the reader never sees the end.
+    if (opened === undefined) closeWriters();
+    else void opened.then(closeWriters);
   }
 }
 

@@ -6,17 +6,10 @@
  * Where the kernel cannot (before 5.12, no namespaces, no Perl) the command runs as it is. A few lines of Perl: the system
  * calls have no command.
  */
-import { existsSync } from "node:fs";
+import { PERL, withCalls } from "./perl.ts";
 
-const PERL = "/usr/bin/perl";
 const NEW_MOUNTS = 0x20000;
 const NEW_USER = 0x10000000;
-
-type Call = "SYS_UNSHARE" | "SYS_MOUNT";
-const CALLS: Readonly<Record<string, Readonly<Record<Call, number>>>> = {
-  x64: { SYS_UNSHARE: 272, SYS_MOUNT: 165 },
-  arm64: { SYS_UNSHARE: 97, SYS_MOUNT: 40 },
-};
 
 /** An ordinary user is alone in a user namespace, under his own number; who cannot get that far must not go on as nobody. */
 const SCRIPT = `
@@ -26,7 +19,7 @@ sub put { my ($file, $text, $to) = @_; open $to, ">", "/proc/self/$file" and pri
 if (syscall(SYS_UNSHARE, $new + 0) == 0) {
   if ($new & ${NEW_USER}) { put("setgroups", "deny"); put("uid_map", "$uid $uid 1"); put("gid_map", "$gid $gid 1") }
   if (syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0) == 0 && syscall(SYS_MOUNT, $folder, $folder, 0, 0x5000, 0) == 0) {
-    syscall(442, -100, $folder, 0x8000, $attributes, 32);
+    syscall(SYS_MOUNT_SETATTR, -100, $folder, 0x8000, $attributes, 32);
   }
   chdir $folder or exit 125;
 }
@@ -41,9 +34,8 @@ const self = (): Who => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.()
 
 /** Words to stand before the command; [] where it cannot be. `folder` is the command's working directory, without links. */
 export function unfollowed(folder: string, { uid, gid }: Who = self()): string[] {
-  const calls = CALLS[process.arch];
-  if (process.platform !== "linux" || calls === undefined || !existsSync(PERL)) return [];
-  const script = SCRIPT.replaceAll(/SYS_[A-Z]+/g, (name) => String(calls[name as Call]));
+  const script = withCalls(SCRIPT);
+  if (script === undefined) return [];
   const fresh = uid === 0 ? NEW_MOUNTS : NEW_MOUNTS + NEW_USER;
   return [PERL, "-e", script, ...[fresh, uid, gid].map(String), folder];
 }

@@ -31,10 +31,13 @@ const attack = (as: "root" | "user"): Session =>
   });
 
 /** Every escape was tried in the fence that is meant, none got anywhere, and without it they do. */
-function expectContained({ level, ahead, controls = [], results }: Session, meant: string): void {
+function expectContained({ level, ways, controls = [], results }: Session, meant: string): void {
   expect(level).toContain(meant);
-  expect(ahead).toBeGreaterThan(ESCAPES.length / 2);
-  expect(results.map(({ name }) => name)).toEqual(ESCAPES.map(({ name }) => name));
+  expect(ways?.ahead).toBeGreaterThan(ESCAPES.length / 2);
+  // The first makes the mould.
+  expect(ways?.bwrap).toBeLessThan(ESCAPES.length * 1.2);
+  const names = ESCAPES.map(({ name }) => name);
+  expect(results.map(({ name }) => name)).toEqual([...names, ...names]);
   expect(results.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);
   expect(controls.length).toBeGreaterThanOrEqual(15);
   expect(controls.filter(({ wrongs }) => wrongs.length > 0)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * As whoever it was started: sandboxes that were made ahead of time, with a layer whose files are chosen later, a folder
- * that is made anew meanwhile, and a relay. Tells, for each command, what it printed and whether its sandbox had waited.
+ * As whoever it was started: commands whose process had waited, with a layer whose files are chosen later, a folder that is
+ * made anew meanwhile, and a relay. Tells, for each command, what it printed and how its sandbox came to be.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,16 +10,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { removeFolder } from "../../src/compose/fence-scratch.ts";
 import { bwrapFence, programAt } from "../../src/platform/fence.ts";
 import type { Inside } from "../../src/platform/fence/bwrap.ts";
-import { USUAL_LIMITS } from "../../src/platform/fence/limits.ts";
+import { USUAL_LIMITS, type FenceLimits } from "../../src/platform/fence/limits.ts";
 import type { Place } from "../../src/platform/fence/places.ts";
+import { PERL } from "../../src/platform/perl.ts";
 import { runProcess } from "../../src/platform/process.ts";
-import { waitFor } from "./temp.ts";
 
 const LIMIT_MS = 60_000;
-/** More than a sandbox takes to be made on a busy machine; only that something waits is looked at, never when. */
+/** More than one takes to be made on a busy machine; only that something waits is looked at, never when. */
 const SETTLE_MS = 300;
 const PORT = 3_128;
-const HURRIED = 5;
+/** Commands that come ever later after the one before, through the whole time in which one is made. */
+const HURRIED = 40;
+const HURRIED_STEP_MS = 1;
+const MANY_LAYERS = 20;
 
 /** With `die` it is killed as soon as something waits. */
 const [id = "r-waiting", how = "tell"] = process.argv.slice(2);
@@ -45,33 +48,31 @@ if (fence === undefined) throw new Error("bubblewrap does not work here");
 
 interface Given {
   relay?: boolean;
-  /** The next command comes as soon as its sandbox is being made. */
-  hurried?: boolean;
+  /** When the next command comes. */
+  settleMs?: number;
+  limits?: FenceLimits;
+  /** Folders below the one that is judged. */
+  over?: string[];
   /** A place that is shown in another, which commands can write to. */
   below?: boolean;
 }
 let n = 0;
-function inside(tree: string, given: Given & { layer?: string } = {}): Inside {
-  const { relay = false, below = false, layer = folder(`layer-${(n += 1)}`) } = given;
+function inside(tree: string, given: Given): Inside {
+  const { relay = false, below = false, limits = USUAL_LIMITS, over = [] } = given;
   const places: Place[] = [
-    { path: join(root, tree), access: "write", at, layer: { over: [], folder: layer } },
+    { path: join(root, tree), access: "write", at, layer: { over, folder: folder(`layer-${(n += 1)}`) } },
     { path: shared, access: "write" },
     ...(below ? [{ path: join(root, "one"), access: "read", at: join(shared, "below") } as const] : []),
     ...(relay ? [{ path: join(root, "sockets"), access: "read", at: "/run/s" } as const] : []),
   ];
   const socat = programAt("socat") ?? "";
   const way = { socat, perl: programAt("perl"), port: PORT, socket: "/run/s/s", hostPorts: [] };
-  return { cwd: at, places, hidden: [], network: "none", limits: USUAL_LIMITS, ...(relay ? { relay: way } : {}) };
+  const about = { cwd: at, places, hidden: [], network: "none", limits, isRepeated: true } as const;
+  return { ...about, ...(relay ? { relay: way } : {}) };
 }
 
-let upcoming: Inside | undefined;
-/** The next command's sandbox is made for another tree than it will be told. */
 async function run(script: string, tree: string, given: Given = {}) {
-  const layer = upcoming?.places[0]?.layer?.folder;
-  upcoming = undefined;
-  const wanted = inside(tree, { ...given, ...(layer === undefined ? {} : { layer }) });
-  let [waited, written, output] = [false, [""], ""];
-  const next = (): Inside => (upcoming = inside("one", given));
+  let [way, written, output] = ["", [""], ""];
   const record = await runProcess({
     command: "/bin/sh",
     args: ["-c", script],
@@ -79,12 +80,14 @@ async function run(script: string, tree: string, given: Given = {}) {
     env: { PATH: "/usr/bin:/bin" },
     timeoutMs: LIMIT_MS,
     confine(command, args) {
-      const { become, ...wrapped } = fence?.wrap(command, args, { ...wanted, next }) ?? { command, args: [], fds: [] };
+      const wrapped = fence?.wrap(command, args, inside(tree, given)) ?? { command, args: [], fds: [] };
+      const { become, command: program } = wrapped;
+      way = program === PERL ? "copy" : "bwrap";
       return {
         ...wrapped,
         become(request) {
           const became = become?.(request);
-          waited = became !== undefined;
+          if (became !== undefined) way = "waited";
           return became;
         },
       };
@@ -92,9 +95,8 @@ async function run(script: string, tree: string, given: Given = {}) {
     onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
     onWritten: (where) => void (written = readdirSync(where)),
   });
-  await waitFor(() => upcoming !== undefined, { what: "the next one" });
-  if (given.hurried !== true) await sleep(SETTLE_MS);
-  return { waited, output, written, code: record.exitCode, left: record.leftBehind };
+  await sleep(given.settleMs ?? SETTLE_MS);
+  return { way, output, written, code: record.exitCode, left: record.leftBehind };
 }
 
 /** What was mounted is gone; what is there now is another. */
@@ -105,30 +107,37 @@ async function remade() {
 }
 
 async function hurried() {
-  const done = [await run("true", "one", { hurried: true })];
-  while (done.length <= HURRIED) done.push(await run("cat which; echo new > made; ls", "two", { hurried: true }));
-  return done.slice(1);
+  const done = [];
+  for (let late = 0; late < HURRIED; late += 1) {
+    const { way: _, ...one } = await run("cat which; echo new > made; ls", "two", { settleMs: late * HURRIED_STEP_MS });
+    done.push(one);
+  }
+  return done;
 }
 
 try {
   if (how === "die") {
-    await run("true", "one");
+    for (const tree of ["one", "two"]) await run("true", tree);
     process.kill(process.pid, "SIGKILL");
   }
   const told = {
     uid: process.getuid?.(),
     first: await run("cat which", "one"),
+    second: await run("cat which", "one"),
     chosen: await run("cat which; echo new > made; rm which; ls", "two"),
     again: await run("ls; cat which; for one in /proc/[0-9]*; do echo process; done", "two"),
     locked: await run("touch /proc/self/x 2>/dev/null; umount . 2>/dev/null; cat which", "one"),
     anew: await remade(),
-    unrelayed: await run("true", "one", { relay: true }),
     relayed: await run(`bash -c 'exec 5<>/dev/tcp/127.0.0.1/${PORT}; cat <&5; ls /proc/self/fd'`, "two", {
       relay: true,
     }),
     hurried: await hurried(),
-    below: await run("true", "one", { below: true }),
-    exposed: await run(`cat ${shared}/below/which`, "two", { below: true }),
+    below: await run(`cat ${shared}/below/which`, "two", { below: true }),
+    limited: await run("cat which", "one", { limits: { ...USUAL_LIMITS, processes: 100 } }),
+    manyLayers: await run("cat which", "one", {
+      limits: { ...USUAL_LIMITS, processes: 100 },
+      over: Array.from({ length: MANY_LAYERS }, (_, at) => folder(`over-${at}`)),
+    }),
   };
   const kept = readFileSync(join(shared, "file"), "utf8");
   console.log(JSON.stringify({ ...told, kept, trees: ["one", "two"].map((name) => readdirSync(join(root, name))) }));

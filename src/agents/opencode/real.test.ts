@@ -221,6 +221,25 @@ it("works on a server that runs already, and finds out there what became of a tu
   expect(refused.end.outcome).toMatchObject({ is: "failed", message: expect.stringContaining("password") });
 });
 
+it("leaves a server that aborts what nobody asked it to, for another", async () => {
+  const session = await opened();
+  await turn(session, [{ text: "warm" }]);
+  const { pid, url, password } = runningServer();
+  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
+  const directory = `directory=${encodeURIComponent(world.workspace)}`;
+  const abortAll = async (): Promise<void> => {
+    const sessions = (await (await fetch(`${url}/session?${directory}`, { headers })).json()) as { id: string }[];
+    for (const { id } of sessions) await fetch(`${url}/session/${id}/abort?${directory}`, { method: "POST", headers });
+  };
+  const { end } = await turn(session, [bash("sleep 30"), { text: "too late" }], {
+    onEvent: (event) => void (event.type === "tool-start" && abortAll().catch(() => undefined)),
+  });
+  expect(end.outcome).toEqual({ is: "cut", reason: "Aborted" });
+  expect((await turn(session, [{ text: "back" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "back" });
+  expect(taggedProcesses("PAWL_RUN", world.run)).not.toContain(pid);
+});
+
+// The last: with other tools it is another server, and whoever comes after it would have to start a third.
 it("gives its instructions and no prompt to the outside, and has only what --tools names", async () => {
   const session = await opened({
     ...withOptions({ tools: ["read", "bash"] }),
@@ -241,22 +260,4 @@ it("gives its instructions and no prompt to the outside, and has only what --too
   const { tools, system } = model.seen.at(-1) ?? { tools: [], system: "" };
   expect(new Set(tools)).toEqual(new Set(["bash", "pawl_done", "read"]));
   expect(system).toContain("Prefer tabs.");
-});
-
-it("leaves a server that aborts what nobody asked it to, for another", async () => {
-  const session = await opened();
-  await turn(session, [{ text: "warm" }]);
-  const { pid, url, password } = runningServer();
-  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
-  const directory = `directory=${encodeURIComponent(world.workspace)}`;
-  const abortAll = async (): Promise<void> => {
-    const sessions = (await (await fetch(`${url}/session?${directory}`, { headers })).json()) as { id: string }[];
-    for (const { id } of sessions) await fetch(`${url}/session/${id}/abort?${directory}`, { method: "POST", headers });
-  };
-  const { end } = await turn(session, [bash("sleep 30"), { text: "too late" }], {
-    onEvent: (event) => void (event.type === "tool-start" && abortAll().catch(() => undefined)),
-  });
-  expect(end.outcome).toEqual({ is: "cut", reason: "Aborted" });
-  expect((await turn(session, [{ text: "back" }])).end).toMatchObject({ outcome: { is: "done" }, finalText: "back" });
-  expect(taggedProcesses("PAWL_RUN", world.run)).not.toContain(pid);
 });

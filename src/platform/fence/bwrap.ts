@@ -15,23 +15,10 @@ const SMALL_BYTES = 16 * 1024 ** 2;
 /** Browsers and parallel Python want more of it than of the others. */
 const SHARED_BYTES = 512 * 1024 ** 2;
 /** Never larger than what one process may have: where no control group counts it, nothing else would hold it. */
-const memory = (folder: string, bytes: number, { memoryBytes }: FenceLimits): string[] => [
-  "--size",
-  String(Math.min(bytes, memoryBytes)),
-  "--perms",
-  "1777",
-  "--tmpfs",
-  folder,
-];
-const devices = (limits: FenceLimits): string[] =>
-  [
-    ["--proc", "/proc", "--dev", "/dev"],
-    memory("/dev/shm", SHARED_BYTES, limits),
-    // Else it were memory without a limit.
-    ["--remount-ro", "/dev"],
-  ].flat();
+const sizeOf = (bytes: number, { memoryBytes }: FenceLimits): number => Math.min(bytes, memoryBytes);
+export const SHARED = "/dev/shm";
 /** Empty, and gone with the command, where no place lies over them. */
-const EMPTY = ["/tmp", "/var/tmp", "/run"];
+export const EMPTY = ["/tmp", "/var/tmp", "/run"];
 
 export interface Inside {
   cwd: string;
@@ -45,8 +32,8 @@ export interface Inside {
   /** Names of its environment, for kinds that do not pass it on by themselves. */
   variables?: readonly string[];
   relay?: Relay | undefined;
-  /** What the command after this one will be given, as far as it can be known; its sandbox is made ahead of time. */
-  next?: () => Inside;
+  /** Others like it will follow: what they have in common is made ahead of time. */
+  isRepeated?: boolean;
 }
 
 interface About {
@@ -59,10 +46,30 @@ interface About {
   prlimit: string | undefined;
   /** Number of the descriptor with the filter. */
   seccompFd: number | undefined;
+  /** To be there for something that is mounted later. */
+  folders?: readonly string[];
 }
 
-export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Inside, about: About): string[] {
-  const { system, identity, moved, prlimit, seccompFd } = about;
+interface Memory {
+  at: string;
+  bytes: number;
+}
+
+/** New for every command: what programs share, and what no place lies over. */
+export function memoryOf({ places, limits }: Pick<Inside, "places" | "limits">): { shared: Memory; empty: Memory[] } {
+  const isFree = (folder: string): boolean => !places.some(({ path, at = path }) => at === folder);
+  return {
+    shared: { at: SHARED, bytes: sizeOf(SHARED_BYTES, limits) },
+    empty: EMPTY.filter(isFree).map((at) => ({ at, bytes: sizeOf(SMALL_BYTES, limits) })),
+  };
+}
+
+const memoryWords = ({ at, bytes }: Memory): string[] => ["--size", String(bytes), "--perms", "1777", "--tmpfs", at];
+
+export function bwrapWords(inside: Inside, about: About): string[] {
+  const { cwd, places, hidden, network, limits, relay } = inside;
+  const { system, identity, moved, prlimit, seccompFd, folders = [] } = about;
+  const { shared, empty } = memoryOf(inside);
   const bind = (place: Place): string[] => [
     place.access === "write" ? "--bind" : "--ro-bind",
     moved(place),
@@ -78,11 +85,17 @@ export function bwrapWords({ cwd, places, hidden, network, limits, relay }: Insi
     ...(seccompFd === undefined ? [] : ["--seccomp", String(seccompFd)]),
     ...system.places.flatMap(({ path }) => ["--ro-bind", path, path]),
     ...system.links.flatMap(({ target, at }) => ["--symlink", target, at]),
-    ...devices(limits),
-    ...EMPTY.filter((folder) => !places.some(({ path, at = path }) => at === folder)).flatMap((folder) =>
-      memory(folder, SMALL_BYTES, limits),
-    ),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    ...memoryWords(shared),
+    // Else it were memory without a limit.
+    "--remount-ro",
+    "/dev",
+    ...empty.flatMap(memoryWords),
     ...places.flatMap(bind),
+    ...folders.flatMap((folder) => ["--dir", folder]),
     ...hidden.flatMap((file) => ["--ro-bind", "/dev/null", file]),
     "--remount-ro",
     "/",

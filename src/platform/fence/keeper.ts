@@ -7,18 +7,18 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, statSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { TerminalError } from "../../errors.ts";
 import { begun } from "../begun.ts";
 import { fault } from "../faults.ts";
+import { PERL, withCalls } from "../perl.ts";
 import { processInfo } from "../process-table.ts";
-import { dropLayer, makeRoom, mountLayer, openAnswers, SERVE } from "./layers.ts";
-import type { Layer, LayerRequest, Line } from "./layers.ts";
+import { layerParts, mountLayer, openAnswers, SERVE } from "./layers.ts";
+import type { Layer, LayerParts, LayerRequest, Line } from "./layers.ts";
 import { isWithin, type Place } from "./places.ts";
 
-export const PERL = "/usr/bin/perl";
 /** Covered inside the keeper's namespace by the moved places; nothing of the host's own is needed from it. */
 const MOVED_TO = "/run";
 /** Where layers are mounted, as root. */
@@ -45,17 +45,15 @@ export function uidOf(run: string): number {
 export interface Keeper {
   /** Before the command that shall run in the namespace. */
   readonly prefix: readonly string[];
+  /** Files of the namespaces, the user's own first where it has one, and who runs there, where that is another. */
+  readonly namespaces: { readonly user?: string; readonly mount: string };
+  readonly uid?: number;
   /** Where a place is inside the namespace. */
   moved(path: string): string;
   /** Throws when it cannot be. */
   layer(request: LayerRequest): Layer;
-  /**
-   * An empty folder in the namespace; a layer that is mounted there later is also seen by who was shown it before.
-   * Throws when it cannot be.
-   */
-  room(): string;
-  /** Of a room that was never used. */
-  leave(at: string): void;
+  /** Of one that is mounted by whoever enters the namespace, for himself alone. */
+  partsOf(request: LayerRequest): LayerParts;
   close(): void;
 }
 
@@ -88,9 +86,9 @@ $/ = "\\0";
 while (my $line = <STDIN>) {
   chomp $line; last if $line eq "";
   my ($how, $source) = (substr($line, 0, 1), substr($line, 1));
-  my $tree = must(syscall(428, -100, $source, 0x88001), "open_tree $source");
+  my $tree = must(syscall(SYS_OPEN_TREE, -100, $source, 0x88001), "open_tree $source");
   my $attr = pack("QQQQ", 0x00100000, 0, 0, fileno($ns));
-  my $mapped = $how eq "-" ? 0 : syscall(442, $tree, $empty, 0x9000, $attr, 32);
+  my $mapped = $how eq "-" ? 0 : syscall(SYS_MOUNT_SETATTR, $tree, $empty, 0x9000, $attr, 32);
   must($mapped, "idmap $source") if $how eq "w";
   push @trees, [$tree, -d $source];
 }
@@ -100,7 +98,7 @@ my $n = 0;
 for (@trees) {
   my ($tree, $is_folder) = @$_; my $at = "$base/" . $n++;
   if ($is_folder) { mkdir $at, 0755 } else { open my $f, ">", $at }
-  must(syscall(429, $tree, $empty, -100, $at, 4), "move_mount");
+  must(syscall(SYS_MOVE_MOUNT, $tree, $empty, -100, $at, 4), "move_mount");
 }
 mkdir $layers, 0755; share_layers();
 `;
@@ -114,12 +112,6 @@ share_layers();
 $/ = "\\0"; while (my $line = <STDIN>) { last if $line eq "\\0" }
 `;
 const READY = `$| = 1; print "ready\\n";`;
-
-type Call = "SYS_UNSHARE" | "SYS_MOUNT" | "SYS_UMOUNT" | "SYS_ACCESS";
-const CALLS: Readonly<Record<string, Readonly<Record<Call, number>>>> = {
-  x64: { SYS_UNSHARE: 272, SYS_MOUNT: 165, SYS_UMOUNT: 166, SYS_ACCESS: 269 },
-  arm64: { SYS_UNSHARE: 97, SYS_MOUNT: 40, SYS_UMOUNT: 39, SYS_ACCESS: 48 },
-};
 
 /** Directories can be renamed with the first; only who is root on the host may have it. */
 const LAYER_OPTIONS = { root: "volatile,redirect_dir=on", user: "volatile,userxattr" } as const;
@@ -139,14 +131,12 @@ interface Wanted {
 export async function openKeeper(given: readonly Place[], wanted: Wanted): Promise<Keeper | undefined> {
   const { uid, nsenter, mounts } = wanted;
   const places = given.filter((place, n) => !given.slice(0, n).some((other) => isWithin(place.path, other.path)));
-  const calls = CALLS[process.arch];
-  if (calls === undefined || !existsSync(PERL)) return undefined;
-  const script = [BEGIN, uid === undefined ? AS_USER : AS_ROOT, READY, SERVE].join("");
-  const numbered = script.replaceAll(/SYS_[A-Z]+/g, (name) => String(calls[name as Call]));
+  const script = withCalls([BEGIN, uid === undefined ? AS_USER : AS_ROOT, READY, SERVE].join(""));
+  if (script === undefined) return undefined;
   const who = uid === undefined ? [process.getuid?.(), process.getgid?.()] : [uid, uid];
   const layersAt = uid === undefined ? (mounts ?? "") : LAYERS_AT;
   const answers = openAnswers();
-  const child = started([numbered, ...who.map(String), MOVED_TO, layersAt], answers.fd);
+  const child = started([script, ...who.map(String), MOVED_TO, layersAt], answers.fd);
   child.on("error", () => undefined);
   const [stdin, stdout] = [child.stdin as Writable, child.stdout as Readable];
   stdin.on("error", () => undefined);
@@ -172,18 +162,15 @@ export async function openKeeper(given: readonly Place[], wanted: Wanted): Promi
   }
   child.unref();
   for (const stream of [stdin, stdout]) (stream as unknown as { unref(): void }).unref();
-  const { prefix, moved, options } =
-    uid === undefined ? ofUser({ pid, nsenter }) : ofRoot({ pid, nsenter, uid, places });
+  const { options, ...kept } = uid === undefined ? ofUser({ pid, nsenter }) : ofRoot({ pid, nsenter, uid, places });
+  const { moved } = kept;
   const line: Line = { ask: (question) => void stdin.write(question), isOver: () => isOver(pid), answers, moved };
-  let rooms = 0;
+  let layers = 0;
   let isOpen = true;
-  const newRoom = (): string => join(layersAt, String((rooms += 1)));
   return {
-    prefix,
-    moved,
-    layer: ({ at = newRoom(), ...request }) => mountLayer({ ...request, at, options }, line),
-    room: () => makeRoom(newRoom(), line),
-    leave: (at) => dropLayer(at, line),
+    ...kept,
+    layer: (request) => mountLayer({ ...request, at: join(layersAt, String((layers += 1))), options }, line),
+    partsOf: ({ lower, folder }) => layerParts({ lower, folder, options }, { moved }),
     close() {
       child.kill("SIGKILL");
       // A number is given out again: it must not be closed twice.
@@ -212,15 +199,18 @@ function started(words: readonly string[], answers: number): ChildProcess {
   }
 }
 
-interface Kept extends Pick<Keeper, "prefix" | "moved"> {
+interface Kept extends Pick<Keeper, "prefix" | "namespaces" | "uid" | "moved"> {
   /** Of the kernel's overlay. */
   options: string;
 }
 
 function ofRoot(about: { pid: number; nsenter: string; uid: number; places: readonly Place[] }): Kept {
   const { pid, nsenter, uid, places } = about;
+  const mount = `/proc/${pid}/ns/mnt`;
   return {
-    prefix: [nsenter, `--mount=/proc/${pid}/ns/mnt`, "--setuid", String(uid), "--setgid", String(uid), "--wdns=/"],
+    prefix: [nsenter, `--mount=${mount}`, "--setuid", String(uid), "--setgid", String(uid), "--wdns=/"],
+    namespaces: { mount },
+    uid,
     moved(path) {
       const n = places.findIndex((place) => isWithin(path, place.path));
       return n < 0 ? path : `${MOVED_TO}/${n}${path.slice(places[n]?.path.length)}`;
@@ -233,6 +223,7 @@ function ofUser({ pid, nsenter }: { pid: number; nsenter: string }): Kept {
   const [user, mount] = [`/proc/${pid}/ns/user`, `/proc/${pid}/ns/mnt`];
   return {
     prefix: [nsenter, `--user=${user}`, `--mount=${mount}`, "--preserve-credentials", "--wdns=/"],
+    namespaces: { user, mount },
     moved: (path) => path,
     options: LAYER_OPTIONS.user,
   };

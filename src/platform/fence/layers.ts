@@ -22,8 +22,6 @@ export interface LayerRequest {
   lower: readonly string[];
   /** Empty, on a disk; thrown away by whoever asks. */
   folder: string;
-  /** A room of the keeper's; without one it is given one. */
-  at?: string | undefined;
 }
 
 /** What answers come to, and how questions get there. */
@@ -76,7 +74,6 @@ $SIG{CHLD} = "IGNORE";
 while (1) {
   my ($what, $n, $at) = (word(), word(), word());
   if ($what eq "layer") { syswrite $answers, "$n " . layer($at); next }
-  if ($what eq "room") { syswrite $answers, "$n " . (mkdir($at, 0755) ? "ok\\n" : "$at: $!\\n"); next }
   my $child = fork;
   next if $child;
   syscall(SYS_UMOUNT, $at, 2); rmdir $at;
@@ -84,24 +81,40 @@ while (1) {
 }
 `;
 
-interface Mounting extends Required<LayerRequest> {
+interface Mounting extends LayerRequest {
+  /** In the keeper's namespace. */
   at: string;
   /** Of the kernel's overlay. */
   options: string;
 }
 
-/** May be called ahead of time: on a disk that is being synced it takes as long as mounting. Throws when it cannot be. */
-export function makeLayerFolders(folder: string): { upper: string; work: string } {
+/** Throws when it cannot be. */
+function makeLayerFolders(folder: string): { upper: string; work: string } {
   const made = { upper: join(folder, "upper"), work: join(folder, "work") };
   for (const path of Object.values(made)) mkdirSync(path, { mode: 0o755, recursive: true });
   return made;
 }
 
-/** Throws, with the system's words, when it cannot be. */
-export function mountLayer({ lower, folder, at, options }: Mounting, line: Line): Layer {
+/** What the kernel is told of one: the upper ones first, then where what is written goes, and where it is prepared. */
+export interface LayerParts {
+  options: string;
+  folders: readonly string[];
+  /** On the host. */
+  written: string;
+}
+
+type Described = Pick<Mounting, "lower" | "folder" | "options">;
+
+/** For whoever mounts it himself, in the keeper's namespace. Throws when its folders cannot be made. */
+export function layerParts({ lower, folder, options }: Described, { moved }: Pick<Line, "moved">): LayerParts {
   const { upper, work } = makeLayerFolders(folder);
-  const folders = [...lower, upper, work].map((path) => line.moved(path));
-  const answer = answerTo(line, ["layer", at, options, String(lower.length), ...folders]);
+  return { options, folders: [...lower, upper, work].map((path) => moved(path)), written: upper };
+}
+
+/** Throws, with the system's words, when it cannot be. */
+export function mountLayer({ at, ...described }: Mounting, line: Line): Layer {
+  const { options, folders, written } = layerParts(described, line);
+  const answer = answerTo(line, ["layer", at, options, String(described.lower.length), ...folders]);
   if (answer !== "ok") {
     // It may be mounted yet.
     dropLayer(at, line);
@@ -110,7 +123,7 @@ export function mountLayer({ lower, folder, at, options }: Mounting, line: Line)
   let isThere = true;
   return {
     at,
-    written: upper,
+    written,
     release() {
       if (isThere) dropLayer(at, line);
       isThere = false;
@@ -118,15 +131,7 @@ export function mountLayer({ lower, folder, at, options }: Mounting, line: Line)
   };
 }
 
-/** Throws, with the system's words, when it cannot be. */
-export function makeRoom(at: string, line: Line): string {
-  const answer = answerTo(line, ["room", at]);
-  if (answer === "ok") return at;
-  dropLayer(at, line);
-  throw new Error(`no room for a layer: ${answer}`);
-}
-
-export const dropLayer = (at: string, line: Line): void => void asked(line, ["drop", at]);
+const dropLayer = (at: string, line: Line): void => void asked(line, ["drop", at]);
 
 /** Returns its number. */
 function asked(line: Line, [what = "", ...words]: readonly string[]): number {

@@ -19,10 +19,22 @@ export const USUAL_LIMITS: FenceLimits = {
   fileBytes: 4 * 1024 ** 3,
 };
 
-/** Before the command, inside, where no control group holds the whole. Core files are none: they would land in the workspace. */
-export function limitWords({ memoryBytes, mappedBytes = 0, processes, fileBytes }: FenceLimits): string[] {
-  const words = { data: memoryBytes + mappedBytes, nproc: processes, fsize: fileBytes, core: 0 };
-  return [...Object.entries(words).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
+/**
+ * The kernel's own for each process, by their names. Where a control group holds the whole, memory and processes are its
+ * matter. Core files are none: they would land in the workspace.
+ */
+export function limitsOf(
+  limits: FenceLimits,
+  isWhole: boolean,
+): Partial<Record<"data" | "nproc" | "fsize" | "core", number>> {
+  const { memoryBytes, mappedBytes = 0, processes, fileBytes } = limits;
+  const each = { fsize: fileBytes, core: 0 };
+  return isWhole ? each : { data: memoryBytes + mappedBytes, nproc: processes, ...each };
+}
+
+/** Before the command, inside, where no control group holds the whole. */
+export function limitWords(limits: FenceLimits): string[] {
+  return [...Object.entries(limitsOf(limits, false)).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
 
 /** What shells count the size of files in. */

@@ -59,16 +59,24 @@ done
 for port in $ports; do n=0; until listens "$port" || [ $n -ge ${READY_TRIES} ]; do n=$((n+1)); sleep 0.005; done; done
 exec "$@"`;
 
-export function relayWords({ socat, perl, port, socket, hostPorts }: Relay): string[] {
+export function relayWords(relay: Relay): string[] {
+  const { before, words } = relayBefore(relay);
+  return before === "" ? words : [relay.perl ?? "", "-e", before, ...words];
+}
+
+/** For whoever is Perl already: what it is to run, and the words that it takes from those of the command. */
+export function relayBefore(relay: Relay | undefined): { before: string; words: string[] } {
+  if (relay === undefined) return { before: "", words: [] };
+  const { socat, perl, port, socket, hostPorts } = relay;
   const legs = [
     { port, to: `UNIX-CONNECT:${socket}` },
     ...hostPorts.map((one) => ({ port: one.port, to: `PROXY:127.0.0.1:${one.host}:${one.port},proxyport=${port}` })),
   ];
   if (perl !== undefined) {
     const words = legs.flatMap((leg) => [String(leg.port), leg.to]);
-    return [perl, "-e", LISTENING, socat, String(legs.length), ...words];
+    return { before: LISTENING, words: [socat, String(legs.length), ...words] };
   }
   const hex = (n: number): string => n.toString(16).toUpperCase().padStart(4, "0");
   const words = legs.flatMap((leg) => [String(leg.port), hex(leg.port), leg.to]);
-  return ["/bin/sh", "-c", WAITING, "pawl-fence", socat, String(legs.length), ...words];
+  return { before: "", words: ["/bin/sh", "-c", WAITING, "pawl-fence", socat, String(legs.length), ...words] };
 }

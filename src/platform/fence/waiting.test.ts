@@ -1,5 +1,4 @@
 /** The sandbox that waits for the next command, in a real fence: what is inside must not be able to tell. */
-import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -8,6 +7,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRunning, shownOf, taggedProcesses } from "../../../test/support/processes.ts";
+import { isRoot, programAs, WHO } from "../../../test/support/program-as.ts";
 import { tempDir, waitFor } from "../../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "../fence.ts";
 import { allProcesses, processInfo } from "../process-table.ts";
@@ -23,12 +23,20 @@ const STEP_MS = 0.4;
 /** Against a hang alone. */
 const LIMIT_MS = 120_000;
 let fence: Fence;
+let root: string;
 let work: string;
 
+/** With layers there is one for an ordinary user, too. */
+function about(run: string) {
+  const layers = { trial: join(root, randomUUID(), "trial"), mounts: join(root, randomUUID()) };
+  for (const path of [work, ...Object.values(layers)]) mkdirSync(path, { recursive: true });
+  return { run, places: [{ path: root, access: "write" } as const], layers };
+}
+
 beforeAll(async () => {
-  work = join(tempDir("ready"), "work");
-  mkdirSync(work);
-  const opened = await bwrapFence({ run: "r-ready", places: [{ path: work, access: "write" }] });
+  root = tempDir("ready");
+  work = join(root, "work");
+  const opened = await bwrapFence(about("r-ready"));
   if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
   fence = opened;
 });
@@ -43,8 +51,7 @@ interface How {
 /** `became`: the process that waited, of the last command; 0 when none did. */
 function confining({ use = true, of = fence }: How = {}): { confine: Confine; became: () => number } {
   const places: Place[] = [{ path: work, access: "write" }];
-  const plain: Inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS };
-  const inside: Inside = { ...plain, next: () => plain };
+  const inside: Inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS, isRepeated: true };
   let pid = 0;
   const confine: Confine = (command, args) => {
     const { become, ...plain } = of.wrap(command, args, inside);
@@ -94,7 +101,7 @@ async function theWaiting(): Promise<number> {
   await ready("true");
   const isGrouped = fence.level.includes("limits on the whole");
   const isIt = (pid: number): boolean =>
-    shownOf(pid).includes("$cwd, $out") && (groupOf(pid) !== groupOf("self")) === isGrouped;
+    shownOf(pid).includes("open(my $line") && (groupOf(pid) !== groupOf("self")) === isGrouped;
   return waitFor(() => children().find(isIt), { what: "a process that waits" });
 }
 
@@ -159,7 +166,7 @@ it.each(["still enters", "has entered"])(
 it("what waits goes with the fence, however far it has been made", async () => {
   const run = `r-ready-${randomUUID()}`;
   for (let n = 0; n < FENCES; n += 1) {
-    const other = await bwrapFence({ run, places: [{ path: work, access: "write" }] });
+    const other = await bwrapFence(about(run));
     if (other === undefined) throw new Error("it worked before");
     await ready("true", other);
     await waitFor(() => taggedProcesses("PAWL_RUN", run).length > 0, { what: "what waits" });
@@ -171,47 +178,43 @@ it("what waits goes with the fence, however far it has been made", async () => {
   await waitFor(() => taggedProcesses("PAWL_RUN", run).length === 0, { what: "the end of all that waited" });
 });
 
-const PROGRAM = join(import.meta.dirname, "../../../test/support/waiting-program.ts");
-const PROGRAM_LIMIT_MS = 170_000;
-const ORDINARY = ["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups", "--no-new-privs"];
-const isRoot = process.getuid?.() === 0;
-
-function program(who: "self" | "user", ...args: string[]) {
-  const [command = "", ...rest] = [...(who === "user" ? ORDINARY : []), process.execPath, PROGRAM, ...args];
-  const env = { PATH: "/usr/bin:/bin", HOME: tempDir("home") };
-  return spawnSync(command, rest, { encoding: "utf8", env, timeout: PROGRAM_LIMIT_MS });
-}
-
-describe.each(isRoot ? (["self", "user"] as const) : (["self"] as const))("as %s", (who) => {
+describe.each(WHO)("as %s", (who) => {
   it("what waited sees the files that were chosen afterwards, alone, and writes beside them", () => {
-    const { stdout, stderr } = program(who);
+    const { stdout, stderr } = programAs(who, "waiting-program.ts");
     expect(stderr).toBe("");
     const { uid, kept, trees, ...commands } = toldBy(stdout);
     expect(uid === 0).toBe(isRoot && who === "self");
-    const well = { code: 0, left: 0, waited: true, written: [] };
+    const well = { code: 0, left: 0, way: "waited", written: [] };
     expect(commands).toEqual({
-      first: { ...well, waited: false, output: "one\n" },
+      first: { ...well, way: "bwrap", output: "one\n" },
+      second: { ...well, way: "copy", output: "one\n" },
       chosen: { ...well, output: "two\nmade\n", written: ["made", "which"] },
       // It is alone with what holds the namespace.
       again: { ...well, output: "which\ntwo\nprocess\nprocess\n" },
       locked: { ...well, output: "one\n" },
-      // A folder of its places was removed and made again: what had been mounted was another.
-      anew: { ...well, waited: false, output: "one\n" },
-      unrelayed: { ...well, waited: false, output: "" },
+      // A folder of its places was removed and made again meanwhile.
+      anew: { ...well, output: "one\n" },
       // Nothing is open in it but what it opened itself.
       relayed: { ...well, output: "answered\n0\n1\n2\n3\n5\n" },
-      // Told while bubblewrap was still at work on it.
-      hurried: Array.from({ length: 5 }, () => ({ ...well, output: "two\nmade\nwhich\n", written: ["made"] })),
-      below: { ...well, waited: false, output: "" },
-      // The command before could have made a link of where something is mounted.
-      exposed: { ...well, waited: false, output: "one\n" },
+      // Also where it was told while it was being made.
+      hurried: Array.from({ length: 40 }, () => ({
+        code: 0,
+        left: 0,
+        output: "two\nmade\nwhich\n",
+        written: ["made"],
+      })),
+      below: { ...well, output: "one\n" },
+      // Another limit than it was started with.
+      limited: { ...well, way: "copy", output: "one\n" },
+      // Too many folders for a copy to mount by itself.
+      manyLayers: { ...well, output: "one\n" },
     });
     expect({ kept, trees }).toEqual({ kept: "kept\n", trees: [["which"], ["which"]] });
   });
 
   it("what waits does not outlive a killed driver", async () => {
     const run = `r-waiting-${randomUUID()}`;
-    expect(program(who, run, "die").signal).toBe("SIGKILL");
+    expect(programAs(who, "waiting-program.ts", run, "die").signal).toBe("SIGKILL");
     await waitFor(() => taggedProcesses("PAWL_RUN", run).length === 0, { what: "the end of what waited" });
   });
 });

@@ -27,8 +27,8 @@ export interface Session {
   uid: number;
   /** Of its fence. */
   level: string;
-  /** Of the attempts, those whose sandbox had been made ahead of time. */
-  ahead?: number;
+  /** How many sandboxes of the attempts were made in which way. */
+  ways?: { ahead: number; copied: number; bwrap: number };
   /** By which what it left running is known. */
   run?: string;
   results: { name: string; wrongs: string[] }[];

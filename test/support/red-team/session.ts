@@ -10,6 +10,7 @@ import { bwrapFence } from "../../../src/platform/fence.ts";
 import type { Inside } from "../../../src/platform/fence/bwrap.ts";
 import { USUAL_LIMITS } from "../../../src/platform/fence/limits.ts";
 import type { Place } from "../../../src/platform/fence/places.ts";
+import { PERL } from "../../../src/platform/perl.ts";
 import { runProcess, type Confine } from "../../../src/platform/process.ts";
 import { MISTAKE, type Escape } from "./escape.ts";
 import { ESCAPES } from "./escapes.ts";
@@ -88,7 +89,7 @@ async function controlOnce(escape: Escape, { own, isFirst }: { own: string; isFi
   }
 }
 
-const results: { name: string; wrongs: string[]; ms: number }[] = [];
+const results: { way: string; name: string; wrongs: string[]; ms: number }[] = [];
 const controls: { name: string; wrongs: string[] }[] = [];
 for (const [number, escape] of ESCAPES.entries())
   if (escape.works !== undefined) controls.push({ name: escape.name, wrongs: await control(escape, number) });
@@ -98,27 +99,40 @@ const { work } = outside.scene;
 const home = join(root, "home");
 mkdirSync(home);
 const places: Place[] = [work, home].map((path) => ({ path, access: "write" }));
-const fence = await bwrapFence({ run: "red-team", places });
+// With layers an ordinary user's commands are copied, too.
+const layers = { trial: join(root, "layers/trial"), mounts: join(root, "layers/mounts") };
+for (const path of Object.values(layers)) mkdirSync(path, { recursive: true });
+const fence = await bwrapFence({
+  run: "red-team",
+  places: [...places, { path: join(root, "layers"), access: "write" }],
+  layers,
+});
 if (fence === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
 const inside: Inside = { cwd: work, places, hidden: [], network: "none", limits: USUAL_LIMITS };
-/** Attempts whose sandbox had been made ahead of time, as that of most checks is; an agent's never is. */
-let ahead = 0;
-const confine: Confine = (command, args) => {
-  const { become, ...wrapped } = fence.wrap(command, args, { ...inside, next: () => inside });
+/** How the sandbox of an attempt came to be. As checks have them: copied, most of them ahead of time. As agents: neither. */
+const ways = { ahead: 0, copied: 0, bwrap: 0 };
+const asChecks: Confine = (command, args) => {
+  const { become, ...wrapped } = fence.wrap(command, args, { ...inside, isRepeated: true });
   return {
     ...wrapped,
     become(request) {
       const became = become?.(request);
-      if (became !== undefined) ahead += 1;
+      ways[became !== undefined ? "ahead" : wrapped.command === PERL ? "copied" : "bwrap"] += 1;
       return became;
     },
   };
 };
-for (const escape of ESCAPES) {
-  const { wrongs, ms } = await attempt(escape, { outside, home, confine });
-  results.push({ name: escape.name, wrongs: [...outside.look(escape), ...wrongs], ms });
-  emptyFolder(work, { but: ["bin"] });
+const asAgents: Confine = (command, args) => {
+  ways.bwrap += 1;
+  return fence.wrap(command, args, inside);
+};
+for (const [way, confine] of Object.entries({ asAgents, asChecks })) {
+  for (const escape of ESCAPES) {
+    const { wrongs, ms } = await attempt(escape, { outside, home, confine });
+    results.push({ way, name: escape.name, wrongs: [...outside.look(escape), ...wrongs], ms });
+    emptyFolder(work, { but: ["bin"] });
+  }
 }
 fence.close();
 await outside.close();
-process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, ahead, controls, results }));
+process.stdout.write(JSON.stringify({ uid: process.getuid?.(), level: fence.level, ways, controls, results }));
