@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { allowedEnvironment } from "../platform/environment.ts";
 import type { FenceKind } from "../platform/fence.ts";
 import { USUAL_LIMITS } from "../platform/fence/limits.ts";
-import { runProcess } from "../platform/process.ts";
+import { runProcess, type Confine } from "../platform/process.ts";
 import { laneLayout } from "../workspace/layout.ts";
 import { openCanaries, type Canaries } from "./fence-canaries.ts";
 import { PROBES, type Probe } from "./fence-probes.ts";
@@ -14,10 +14,16 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const NOT_TRIED = 77;
 const TRIAL = "trial";
 
+export type Held = "held" | "broken" | "untried";
+
+/** From both kinds of sandboxes: an agent's is made by bubblewrap, a check's is a copy of one as a rule. */
 export interface Tried {
   name: string;
-  is: "held" | "broken" | "untried";
+  agent: Held;
+  check: Held;
 }
+
+export const isBroken = ({ agent, check }: Tried): boolean => agent === "broken" || check === "broken";
 
 /** More than any of the tries writes. */
 const TRIAL_BYTES = 1024 ** 3;
@@ -46,8 +52,15 @@ export async function tryFence(kind: Exclude<FenceKind, "none">): Promise<{ leve
       onAttempt: () => undefined,
     });
     try {
-      const tried: Tried[] = [];
-      for (const probe of PROBES) tried.push(await tryProbe(probe, { canaries, confine: fence.agent, environment }));
+      const held = async (confine: Confine | undefined): Promise<Held[]> => {
+        const each: Held[] = [];
+        for (const probe of PROBES) each.push(await tryProbe(probe, { canaries, confine, environment }));
+        return each;
+      };
+      // What later checks are copies of is made behind the first one, while the agent's are tried.
+      await tryProbe(NOTHING, { canaries, confine: fence.check, environment });
+      const [agent, check] = [await held(fence.agent), await held(fence.check)];
+      const tried = PROBES.map(({ name }, n) => ({ name, agent: agent[n] ?? "untried", check: check[n] ?? "untried" }));
       return { level: fence.level, tried };
     } finally {
       await fence.close();
@@ -57,17 +70,16 @@ export async function tryFence(kind: Exclude<FenceKind, "none">): Promise<{ leve
   }
 }
 
+const NOTHING: Probe = { name: "nothing", script: "true", broken: () => false };
+
 interface Trial {
   canaries: Canaries;
-  confine: Awaited<ReturnType<typeof openRunFence>>["agent"];
+  confine: Confine | undefined;
   environment: Record<string, string>;
 }
 
 /** Without `confine`, on the machine as it is. */
-export async function tryProbe(
-  { name, script, broken }: Probe,
-  { canaries, confine, environment }: Trial,
-): Promise<Tried> {
+export async function tryProbe({ script, broken }: Probe, { canaries, confine, environment }: Trial): Promise<Held> {
   let output = "";
   const { exitCode, startError } = await runProcess({
     command: "/bin/sh",
@@ -80,12 +92,12 @@ export async function tryProbe(
       output = (output + Buffer.from(chunk).toString("latin1")).slice(-MAX_OUTPUT_BYTES);
     },
   });
-  if (exitCode === NOT_TRIED || startError !== null) return { name, is: "untried" };
-  const isBroken =
+  if (exitCode === NOT_TRIED || startError !== null) return "untried";
+  const isOut =
     broken === "exit-0"
       ? exitCode === 0
       : broken === "secret-told"
         ? output.includes(canaries.secret)
         : broken(canaries);
-  return { name, is: isBroken ? "broken" : "held" };
+  return isOut ? "broken" : "held";
 }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import fs, { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -128,4 +129,19 @@ describe("the workspace's lock", () => {
     await Promise.all(Array.from({ length: 10 }, async () => await withLock(join(root, "short"), work)));
     expect(most).toBe(1);
   });
+});
+
+it("says where pawl's state cannot be: on a file system without hard links; and leaves nothing there", () => {
+  const whole = fs.linkSync;
+  fs.linkSync = () => {
+    throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" });
+  };
+  syncBuiltinESMExports();
+  try {
+    expect(take).toThrow(expect.objectContaining({ name: "UsageError", hint: expect.stringContaining("PAWL_HOME") }));
+  } finally {
+    fs.linkSync = whole;
+    syncBuiltinESMExports();
+  }
+  expect(readdirSync(join(root, "locks"))).toEqual([]);
 });

@@ -15,6 +15,8 @@ import { hashOf, realPath } from "./layout.ts";
 
 const LOCK_WAIT_MS = 60_000;
 const LOCK_POLL_MS = 15;
+/** What a file system answers that gives a file one name only (vfat, some network mounts). */
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 interface Holder extends Owner {
   nonce: string;
@@ -127,7 +129,11 @@ function linkNew(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    if (!NO_LINKS.includes(code)) throw error;
+    throw new UsageError(`${dirname(to)} is on a file system without hard links, which pawl's locks are made of`, {
+      hint: "Set PAWL_HOME to a directory on another file system.",
+    });
   }
 }

@@ -35,6 +35,13 @@ it("examines what pawl needs, and fails when there is no login", async () => {
   ]);
 });
 
+it("says before any run why one would be refused here: git's own folder in the middle of the workspace", async () => {
+  const { pawl, repository } = await cliPlace({});
+  repository.git("init", "-q", `--separate-git-dir=${join(repository.path, ".realgit")}`);
+  const { stdout } = await pawl("doctor");
+  expect(stdout).toMatch(/^warn +repository +git's own folder lies inside the workspace.*\.realgit\n.*--worktree$/m);
+});
+
 it("needs no program but git and a shell: a run without a jq, gh or node to be found, and nothing is installed", async () => {
   const programs = tempDir("programs");
   for (const name of ["git", "sh"]) symlinkSync(join("/usr/bin", name), join(programs, name));
@@ -62,10 +69,11 @@ it("opens the fence, tries to get out of it, and says what held", async () => {
   expect(tried.stdout).not.toContain("BROKEN");
   const { held, probes } = JSON.parse((await pawl("doctor", "--fence", "--json")).stdout) as {
     held: boolean;
-    probes: { name: string; is: string }[];
+    probes: { name: string; agent: string; check: string }[];
   };
   expect(held).toBe(true);
-  expect(probes.filter(({ is }) => is === "held").length).toBeGreaterThanOrEqual(12);
+  for (const who of ["agent", "check"] as const)
+    expect(probes.filter((one) => one[who] === "held").length).toBeGreaterThanOrEqual(12);
   const other = await pawl("doctor", "--fence", "seatbelt");
   expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("--fence seatbelt does not work here")]);
 });

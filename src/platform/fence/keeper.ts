@@ -63,10 +63,7 @@ my ($uid, $gid, $base, $layers) = @ARGV;
 my ($none, $root, $tmpfs, $empty, $mode) = ("none", "/", "tmpfs", "", "mode=755");
 open my $answers, ">&=", 3 or die $!;
 sub must { my ($result, $what) = @_; die "$what: $!\\n" if $result < 0; return $result }
-sub share_layers {
-  must(syscall(SYS_MOUNT, $tmpfs, $layers, $tmpfs, 6, $mode), "tmpfs");
-  must(syscall(SYS_MOUNT, $none, $layers, 0, 0x100000, 0), "shared");
-}
+sub room_for_layers { must(syscall(SYS_MOUNT, $tmpfs, $layers, $tmpfs, 6, $mode), "tmpfs") }
 `;
 /** Mounts that nothing inside is shown of are left out: each is copied and listed many times for every command. */
 const AS_ROOT = `
@@ -100,7 +97,7 @@ for (@trees) {
   if ($is_folder) { mkdir $at, 0755 } else { open my $f, ">", $at }
   must(syscall(SYS_MOVE_MOUNT, $tree, $empty, -100, $at, 4), "move_mount");
 }
-mkdir $layers, 0755; share_layers();
+mkdir $layers, 0755; room_for_layers();
 `;
 /** Alone in it, with its own rights: a name that is no other's. */
 const AS_USER = `
@@ -108,7 +105,7 @@ must(syscall(SYS_UNSHARE, 0x10020000), "unshare");
 sub put { my ($file, $text) = @_; open my $to, ">", "/proc/self/$file" or die "$file: $!"; print $to $text; close $to or die "$file: $!" }
 put("setgroups", "deny"); put("uid_map", "$uid $uid 1"); put("gid_map", "$gid $gid 1");
 must(syscall(SYS_MOUNT, $none, $root, 0, 0x44000, 0), "private");
-share_layers();
+room_for_layers();
 $/ = "\\0"; while (my $line = <STDIN>) { last if $line eq "\\0" }
 `;
 const READY = `$| = 1; print "ready\\n";`;

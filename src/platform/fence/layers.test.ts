@@ -31,7 +31,7 @@ beforeAll(async () => {
   const opened = await bwrapFence({ run: "r-layers", places: [{ path: root, access: "write" }], layers });
   if (opened === undefined) throw new Error("bubblewrap does not work here: install it with scripts/install-system.sh");
   fence = opened;
-  const found = children().find((pid) => !before.has(pid) && shownOf(pid).includes("share_layers"));
+  const found = children().find((pid) => !before.has(pid) && shownOf(pid).includes("room_for_layers"));
   if (found === undefined) throw new Error("nothing mounts layers");
   keeper = found;
 });

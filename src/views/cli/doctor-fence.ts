@@ -1,6 +1,6 @@
 /** What holds agents and checks here: which fence there is, and `doctor --fence`, which tries to get out of it. */
 import { fenceKind } from "../../compose/fence.ts";
-import { tryFence, type Tried } from "../../compose/fence-trial.ts";
+import { isBroken, tryFence, type Held, type Tried } from "../../compose/fence-trial.ts";
 import { EXIT, UsageError } from "../../errors.ts";
 import { programAt, type FenceKind } from "../../platform/fence.ts";
 import { fenceAdvice } from "../../platform/fence/advice.ts";
@@ -33,7 +33,7 @@ export async function tryFenceHere(asked: string, { json }: { json: boolean }): 
     return EXIT.failed;
   }
   const { level, tried } = await tryFence(kind);
-  const held = tried.every(({ is }) => is !== "broken");
+  const held = !tried.some(isBroken);
   if (json) printJson({ v: 1, fence: kind, level, held, probes: tried });
   else print(table(tried, { kind, level }));
   return held ? EXIT.ok : EXIT.failed;
@@ -45,20 +45,24 @@ function kindOf(asked: string): FenceKind | "auto" {
   throw new UsageError(`--fence ${asked} cannot be tried`, { hint: `one of: ${KINDS.join(", ")}` });
 }
 
-const WORDS = { held: "held", broken: "BROKEN", untried: "-" } as const;
+const WORDS: Record<Held, string> = { held: "held", broken: "BROKEN", untried: "-" };
+const WIDTH = 8;
 const UNTESTED: readonly FenceKind[] = ["docker", "seatbelt"];
 
 function table(tried: readonly Tried[], { kind, level }: { kind: FenceKind; level: string }): string {
-  const lines = tried.map(
-    ({ name, is }) =>
-      `${WORDS[is].padEnd(7)} ${name}${is === "untried" ? " (not tried: there is nothing here to try it with)" : ""}`,
-  );
-  const count = (is: Tried["is"]): number => tried.filter((one) => one.is === is).length;
-  const broken = count("broken");
+  const row = (agent: string, check: string, what: string): string =>
+    `${agent.padEnd(WIDTH)}${check.padEnd(WIDTH)}${what}`;
+  const isUntried = ({ agent, check }: Tried): boolean => agent === "untried" && check === "untried";
+  const lines = tried.map((one) => {
+    const why = isUntried(one) ? " (not tried: there is nothing here to try it with)" : "";
+    return row(WORDS[one.agent], WORDS[one.check], `${one.name}${why}`);
+  });
+  const broken = tried.filter(isBroken).length;
+  const untried = tried.filter(isUntried).length;
   const last =
     broken === 0
-      ? `held: ${count("held")} of ${counted(tried.length, "way")} out, ${count("untried")} not tried`
+      ? `held: ${tried.length - untried} of ${counted(tried.length, "way")} out, ${untried} not tried`
       : `BROKEN: ${counted(broken, "way")} out; do not run what you do not trust here`;
   const note = UNTESTED.includes(kind) ? [`${kind} is written but was never tested by its authors`] : [];
-  return [level, "", ...lines, "", last, ...note].join("\n");
+  return [level, "", row("agent", "check", "tried from inside"), ...lines, "", last, ...note].join("\n");
 }

@@ -3,7 +3,7 @@ import type { Environment } from "../../compose.ts";
 import { uncommitted } from "../../compose/uncommitted.ts";
 import { resolveSettings } from "../../config.ts";
 import { UsageError } from "../../errors.ts";
-import { configDir } from "../../platform/paths.ts";
+import { configDir, stateDir } from "../../platform/paths.ts";
 import { inspectRepository } from "../../workspace/inspect.ts";
 import type { Finding } from "./doctor-checks.ts";
 import { counted } from "./format.ts";
@@ -11,6 +11,7 @@ import { missingFor } from "./init/available.ts";
 import { detect } from "./init/detect.ts";
 import { filesOf } from "./init/files.ts";
 import { startLine } from "./init/next-steps.ts";
+import { refuseGitInside, refuseStateInside } from "./refuse-inside.ts";
 import { repositoriesOf } from "./run-id.ts";
 
 export async function projectFindings(env: Environment): Promise<Finding[]> {
@@ -40,7 +41,10 @@ async function repositoryFinding(repository: string | undefined, env: Environmen
   if (repository === undefined)
     return { name, is: "warn", says: "this folder is not in a git repository", fix: "cd to yours, or `git init`" };
   try {
-    const { head, topLevel, inProgress } = await inspectRepository(repository, { environment: env });
+    const facts = await inspectRepository(repository, { environment: env });
+    refuseStateInside(facts, stateDir(env));
+    refuseGitInside(facts);
+    const { head, topLevel, inProgress } = facts;
     if (inProgress !== null)
       return {
         name,

@@ -3,7 +3,7 @@
  * leaves no trace.
  */
 import { statfsSync, existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import type { Environment, State } from "../../compose.ts";
 import { checkAgents, warmAgent } from "../../compose/agents.ts";
 import { commandNames, withCommands } from "../../compose/command-agent.ts";
@@ -25,8 +25,9 @@ import { VERSION } from "../../version.ts";
 import { branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
 import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect.ts";
 import { EMPTY_TREE } from "../../workspace/objects.ts";
-import { isWithin, userGit } from "../../workspace/user-git.ts";
+import { userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
+import { refuseGitInside, refuseStateInside } from "./refuse-inside.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
 import { taskFile } from "./task-file.ts";
@@ -172,24 +173,6 @@ function baseOf({ head, objectFormat }: RepositoryFacts): Base {
     branch: head.is === "detached" ? null : head.branch,
     detached: head.is === "detached",
   };
-}
-
-/** Else the agent's tree would contain its own judge. */
-function refuseStateInside({ topLevel }: RepositoryFacts, dir: string): void {
-  if (!isWithin(resolve(dir), topLevel)) return;
-  throw new UsageError(`pawl's state (${dir}) lies inside the repository`, {
-    hint: "set PAWL_HOME to a directory outside of it",
-  });
-}
-
-/** Only what is at `.git` is kept from an agent. */
-function refuseGitInside({ gitDir, commonDir, topLevel }: RepositoryFacts): void {
-  const usual = join(topLevel, ".git");
-  const inside = [gitDir, commonDir].find((dir) => isWithin(dir, topLevel) && !isWithin(dir, usual));
-  if (inside === undefined) return;
-  throw new UsageError(`git's own folder lies inside the workspace, where an agent could change it: ${inside}`, {
-    hint: "move it to .git, or out of the workspace (git init --separate-git-dir=PATH); or work in a worktree: --worktree",
-  });
 }
 
 function refuseInProgress({ inProgress, topLevel }: RepositoryFacts): void {
