@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { fault } from "./faults.ts";
 import type { Inside } from "./fence/bwrap.ts";
-import { COPY, COPY_ENV } from "./fence/copy.ts";
+import { COPY, COPY_ENV, SET_UP_FAILED } from "./fence/copy.ts";
 import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
@@ -248,7 +248,7 @@ function wrapper(parts: Parts, ahead?: Ahead): Pick<Fence, "wrap"> {
         const group = taken === undefined ? groups?.make(limits) : taken.made.group;
         const about = { parts, group, ...findingIn(layers) };
         // Once nothing can be refused any more: it watches the disk from then on.
-        const held = (): Held => hold(inside, { group, layers, taken });
+        const held = (): Held => hold(inside, { group, layers, taken, unfitBy: isCopy ? SET_UP_FAILED : undefined });
         if (mould === undefined) {
           const { words, fds } = bwrapped(inside, about);
           return { ...asCommand([...words, command, ...args]), fds, held: held() };
@@ -272,9 +272,10 @@ interface Holding {
   group: Group | undefined;
   layers: readonly Layered[];
   taken: Taken<Waiting> | undefined;
+  unfitBy: Held["unfitBy"];
 }
 
-function hold({ places, limits }: Inside, { group, layers, taken }: Holding): Held {
+function hold({ places, limits }: Inside, { group, layers, taken, unfitBy }: Holding): Held {
   const writable = places.filter(({ access }) => access === "write");
   const folders = writable.map((place) => layers.find((one) => one.place === place)?.layer.written ?? place.path);
   const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
@@ -285,6 +286,7 @@ function hold({ places, limits }: Inside, { group, layers, taken }: Holding): He
     ],
     tooMuch: disk?.tooMuch ?? new Promise(() => undefined),
     written: layers[0]?.layer.written,
+    unfitBy,
     release() {
       disk?.close();
       taken?.dismiss();

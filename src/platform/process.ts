@@ -14,7 +14,6 @@ import { systemClock } from "./clock.ts";
 import { PROCESS_TAG } from "./environment.ts";
 import { fault } from "./faults.ts";
 import type { Wrapped } from "./fence.ts";
-import { SET_UP_FAILED } from "./fence/copy.ts";
 import type { Held } from "./fence/held.ts";
 import { sizeWords } from "./fence/held.ts";
 import type { Became } from "./fence/waiting.ts";
@@ -176,7 +175,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
   } finally {
     held?.release();
   }
-  const isUnfit = request.confine !== undefined && child.signalCode === SET_UP_FAILED;
+  const isUnfit = held?.unfitBy !== undefined && child.signalCode === held.unfitBy;
   return {
     ...record,
     limits,

@@ -6,6 +6,8 @@ export interface Held {
   readonly tooMuch: Promise<string>;
   /** Where what it wrote below a layered place lies, until it is released; undefined: in that place itself. */
   readonly written?: string | undefined;
+  /** How the child ends when its sandbox could not be made, which nobody inside can cause; undefined: not to be told. */
+  readonly unfitBy?: NodeJS.Signals | undefined;
   /** Once nothing of it runs any more. Repeatable. */
   release(): void;
 }
