@@ -1,19 +1,21 @@
 /**
  * Marks that a person puts on files in the index, skip-worktree and assume-unchanged: pawl's own index knows those of
- * before the run alone, and what it hands over would take the others off.
+ * before the run alone, and what it hands over would take the others off. One kind is followed: files that a sparse
+ * checkout takes from the work tree are marked, not deleted.
  */
 import { join } from "node:path";
 import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
-import type { RawPath } from "./scan.ts";
+import { look, workTreeOf, type RawPath } from "./scan.ts";
 import { copyIndex } from "./user-index.ts";
 
 /** By path, as `ls-files -v` shows them: `S` for skip-worktree, a small letter for assume-unchanged, `H` for neither. */
 export type Marks = ReadonlyMap<RawPath, string>;
 
 const PLAIN = /^[HS]$/i;
+const isSkipped = (shown: string): boolean => shown.toUpperCase() === "S";
 const OPTIONS: readonly { option: string; has: (shown: string) => boolean }[] = [
-  { option: "skip-worktree", has: (shown) => shown.toUpperCase() === "S" },
+  { option: "skip-worktree", has: isSkipped },
   { option: "assume-unchanged", has: (shown) => shown !== shown.toUpperCase() },
 ];
 
@@ -33,6 +35,28 @@ export async function withMarks(
   await mark(lane.view.at({ index: marked, sync: "few" }), { wanted: differing, ours });
   return marked;
 }
+
+/**
+ * Files that a person's `git sparse-checkout` has taken away meanwhile, or brought back, are so in pawl's index, too. A
+ * mark alone says nothing of a file that is gone: without a sparse checkout it was deleted.
+ */
+export async function followSparse(lane: Lane, theirs: Git): Promise<void> {
+  const [wanted, ours] = await Promise.all([marksOf(theirs), marksOf(lane.view)]);
+  const root = workTreeOf(lane.view);
+  const differing = [...wanted].flatMap(([path, shown]) => {
+    const own = ours.get(path) ?? shown;
+    if (isSkipped(own) === isSkipped(shown) || isSkipped(shown) === (look(root, path) !== undefined)) return [];
+    const next = isSkipped(shown) ? "S" : "H";
+    return [[path, own === own.toUpperCase() ? next : next.toLowerCase()] as const];
+  });
+  const isAway = ([, shown]: readonly [RawPath, string]): boolean => isSkipped(shown);
+  const followed =
+    differing.some(isAway) && !(await isSparse(lane)) ? differing.filter((one) => !isAway(one)) : differing;
+  if (followed.length > 0) await mark(lane.view, { wanted: new Map(followed), ours });
+}
+
+const isSparse = async ({ user }: Lane): Promise<boolean> =>
+  (await user.run(["config", "--bool", "core.sparseCheckout"])).stdout.toString().trim() === "true";
 
 async function marksOf(git: Git): Promise<Marks> {
   const listed = await git.run(["ls-files", "-z", "-v"]);

@@ -1,6 +1,6 @@
 /** What a person has in the index when work is handed over: nothing of it is lost, and what is told of it is true. */
 import { spawnSync } from "node:child_process";
-import { lstatSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, specFor, type Scratch } from "../../test/fixtures/repository.ts";
@@ -143,6 +143,49 @@ describe("marks that a person puts on files while a run works", () => {
     place.write("work.txt");
     await iterate(1);
     expect(marks("a.txt")).toEqual(["H a.txt", ""]);
+  });
+});
+
+describe("a sparse checkout that a person makes while a run works", () => {
+  const ODD = "out/two\nlines.txt";
+  const work = async (n: number) => {
+    place.write("in/work.txt", `${n}\n`);
+    const { warnings } = await iterate(n);
+    expect(warnings).toEqual([]);
+  };
+  const delivered = () => place.git("ls-tree", "-r", "-z", "--name-only", "pawl/task").split("\0");
+  beforeEach(async () => {
+    for (const path of ["in/a.txt", "out/b.txt", ODD]) place.write(path);
+    await iterate(2);
+  });
+
+  it.each([[["--cone"]], [["--no-cone"]], [["--cone", "--sparse-index"]]])(
+    "deletes nothing that it takes away (%j), for any driver, and brings back what was there",
+    async (how) => {
+      place.git("sparse-checkout", "set", ...how, "in");
+      expect(existsSync(join(place.repo, "out"))).toBe(false);
+      await work(3);
+      workspace = await openFor(place);
+      await work(4);
+      expect(delivered()).toEqual(expect.arrayContaining(["out/b.txt", ODD]));
+      expect(status()).toBe("## pawl/task");
+      place.git("sparse-checkout", "disable");
+      expect(status()).toBe("## pawl/task");
+      place.write("out/b.txt", "changed\n");
+      await work(5);
+      expect(place.git("show", "pawl/task:out/b.txt")).toBe("changed");
+      rmSync(join(place.repo, ODD));
+      await work(6);
+      expect(delivered()).not.toContain(ODD);
+    },
+  );
+
+  it("does not hide what the work deletes", async () => {
+    place.git("sparse-checkout", "set", "--cone", "in");
+    rmSync(join(place.repo, "in/a.txt"));
+    await work(3);
+    expect(delivered()).not.toContain("in/a.txt");
+    expect(delivered()).toContain("out/b.txt");
   });
 });
 
