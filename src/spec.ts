@@ -261,6 +261,8 @@ const forkSpecSchema = z.strictObject({
   mark: z.strictObject({ agent: z.string(), ref: z.string(), messageId: z.string() }).optional(),
   /** What was suspicious about that snapshot. */
   suspicions: z.array(z.string()).optional(),
+  /** Fingerprints of what failed in each check before the other run's first turn; undefined: it is begun from there. */
+  redBefore: z.record(z.string(), z.array(z.string())).optional(),
 });
 
 const agentSpecSchema = z.strictObject({

@@ -6,6 +6,7 @@ import { isKnown } from "../agent-entry.ts";
 import { checkAgents } from "./agents.ts";
 import { UsageError } from "../errors.ts";
 import type { Fact, FactOf } from "../events.ts";
+import { redBefore } from "../loop/pre-existing.ts";
 import { rosterOf } from "../loop/seats.ts";
 import { mainLane, MAIN_LANE, type RunState } from "../loop/state.ts";
 import { agentHome } from "../platform/paths.ts";
@@ -98,6 +99,7 @@ function newSpec(
   const named = model === undefined ? {} : { model };
   const [first, ...rest] = spec.mix?.rotate ?? [];
   const suspicions = suspicionsOf(facts, change);
+  const before = redBeforeOf(folded, at);
   return {
     ...spec,
     run,
@@ -111,8 +113,15 @@ function newSpec(
       snapshot: at,
       iteration: change.iteration,
       ...(suspicions.length === 0 ? {} : { suspicions }),
+      ...(before === undefined ? {} : { redBefore: before }),
     },
   };
+}
+
+/** What the agent broke until the snapshot was not red before. */
+function redBeforeOf(folded: RunState, at: number): Record<string, string[]> | undefined {
+  if (at === 0) return folded.spec.fork?.redBefore;
+  return Object.fromEntries(folded.spec.checks.map(({ name }) => [name, [...redBefore(folded, name)]]));
 }
 
 /** The new run takes the snapshot for its base, and would not see them any more. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../events.ts";
 import { judgedSpec, USUAL, verdictFrom, type Says } from "../../test/support/judging.ts";
-import { isOldOnly } from "./pre-existing.ts";
+import { isOldOnly, redBefore } from "./pre-existing.ts";
 import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
 import { verdictOfRuns } from "./repeat.ts";
 import { onBaseTests } from "./stages.ts";
@@ -18,7 +18,8 @@ const names = (verdict: Verdict): string[] =>
   verdict.is === "fail" ? verdict.failures.map(({ fingerprint }) => fingerprint) : [];
 
 describe("old failures", () => {
-  const state = { baselines: new Map([["tests", of(["old"])]]) };
+  const spec = judgedSpec({});
+  const state = { spec, baselines: new Map([["tests", of(["old"])]]) };
 
   it("are all there is only where the whole list is known", () => {
     expect(isOldOnly(state, "tests", of(["old"]))).toBe(true);
@@ -27,16 +28,34 @@ describe("old failures", () => {
 
   it("excuse no test of the base that was not run, and do not make the list whole by it", () => {
     expect(isOldOnly(state, "tests", counted(of(["old", "tests-missing:old"]), 1))).toBe(false);
-    const missing = { baselines: new Map([["tests", of(["old", "tests-missing:old"])]]) };
+    const missing = { spec, baselines: new Map([["tests", of(["old", "tests-missing:old"])]]) };
     expect(isOldOnly(missing, "tests", counted(of(["old", "tests-missing:old"]), 1))).toBe(true);
     expect(isOldOnly(missing, "tests", counted(of(["old", "tests-missing:old"]), 2))).toBe(false);
   });
 
+  it("of a forked run are those of the run it comes from: what that one broke is new", () => {
+    const fork = { run: "r", snapshot: 1, iteration: 1 };
+    const baselines = new Map([["tests", of(["old", "broken"])]]);
+    const forked = (redBefore?: Record<string, string[]>) => ({
+      spec: { ...spec, fork: { ...fork, redBefore } },
+      baselines,
+    });
+    for (const [before, found] of [
+      [{ tests: ["old", "mended"] }, ["old"]],
+      [{ tests: [] }, []],
+      [{}, []],
+      [undefined, ["old", "broken"]],
+    ] as const)
+      expect([...redBefore(forked(before && ({ ...before } as Record<string, string[]>)), "tests")]).toEqual(found);
+    expect(isOldOnly(forked({ tests: ["old"] }), "tests", of(["old", "broken"]))).toBe(false);
+    expect(isOldOnly(forked({ tests: ["old"] }), "tests", of(["old"]))).toBe(true);
+  });
+
   it("stay known where another failure was there in the first run alone", () => {
-    const spec = judgedSpec({ reruns: 1 });
+    const again = judgedSpec({ reruns: 1 });
     const runs: [Verdict, Verdict] = [of(["old", "chance"]), of(["old"])];
     const latest = new Map([["tests", of([])]]);
-    const verdict = verdictOfRuns({ spec, latest, flakes: new Map() }, { name: "tests", kind: "command" }, runs);
+    const verdict = verdictOfRuns({ spec: again, latest, flakes: new Map() }, { name: "tests", kind: "command" }, runs);
     expect(verdict).toMatchObject({ evidence: { runs: 2, tests: { failed: 1 } } });
     expect(isOldOnly(state, "tests", verdict)).toBe(true);
   });

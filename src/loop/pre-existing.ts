@@ -8,20 +8,25 @@ import type { RunState } from "./state.ts";
 
 type Failed = Extract<Verdict, { is: "fail" }>;
 
+type Before = Pick<RunState, "baselines" | "spec">;
+
 /** Those of a failed check that the base has too. */
-export function oldFailures(
-  state: Pick<RunState, "baselines">,
-  check: string,
-  verdict: Verdict | undefined,
-): Failure[] {
-  const before = state.baselines.get(check);
-  if (verdict?.is !== "fail" || before?.is !== "fail") return [];
-  const known = new Set(before.failures.map(({ fingerprint }) => fingerprint));
+export function oldFailures(state: Before, check: string, verdict: Verdict | undefined): Failure[] {
+  if (verdict?.is !== "fail") return [];
+  const known = redBefore(state, check);
   return verdict.failures.filter(({ fingerprint }) => known.has(fingerprint));
 }
 
+/** Fingerprints of what failed before any work: the base of a fork is the work of another run, whose own base counts. */
+export function redBefore({ baselines, spec }: Before, check: string): ReadonlySet<string> {
+  const before = baselines.get(check);
+  const own = before?.is === "fail" ? before.failures.map(({ fingerprint }) => fingerprint) : [];
+  const first = spec.fork?.redBefore;
+  return new Set(first === undefined ? own : own.filter((one) => first[check]?.includes(one) === true));
+}
+
 /** Nothing fails but what failed before the first turn, and it is known by name. */
-export function isOldOnly(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
+export function isOldOnly(state: Before, check: string, verdict: Verdict | undefined): boolean {
   const before = state.baselines.get(check);
   if (verdict?.is !== "fail" || before?.is !== "fail" || !isNamed(verdict) || !isNamed(before)) return false;
   if (isCut(verdict)) return false;
@@ -29,18 +34,15 @@ export function isOldOnly(state: Pick<RunState, "baselines">, check: string, ver
 }
 
 /** Old failures only, and all of them: who has mended some of them is at work on them, and goes on. */
-export function isUntouched(state: Pick<RunState, "baselines">, check: string, verdict: Verdict | undefined): boolean {
+export function isUntouched(state: Before, check: string, verdict: Verdict | undefined): boolean {
   const before = state.baselines.get(check);
   if (verdict?.is !== "fail" || before?.is !== "fail") return false;
   return verdict.failures.length === before.failures.length && isOldOnly(state, check, verdict);
 }
 
 /** Old failures only, and a person said that those do not count. */
-export const isLeft = (
-  state: Pick<RunState, "baselines" | "spec">,
-  check: string,
-  verdict: Verdict | undefined,
-): boolean => state.spec.verdicts.preExisting === "leave" && isOldOnly(state, check, verdict);
+export const isLeft = (state: Before, check: string, verdict: Verdict | undefined): boolean =>
+  state.spec.verdicts.preExisting === "leave" && isOldOnly(state, check, verdict);
 
 /** A line such as "tests failed" would hide what fails besides: each failure must be of a report, or in a file. */
 const isNamed = ({ evidence, failures }: Failed): boolean =>
@@ -51,7 +53,7 @@ const isCut = ({ evidence, failures }: Failed): boolean =>
   (evidence.tests?.failed ?? 0) > failures.filter((failure) => !isMissing(failure)).length;
 
 /** What the change is to blame for: progress, struggle and failure memory look at this alone. */
-export function blamed(state: Pick<RunState, "baselines" | "spec">, check: string, verdict: Verdict): Verdict {
+export function blamed(state: Before, check: string, verdict: Verdict): Verdict {
   if (verdict.is !== "fail" || state.spec.verdicts.preExisting !== "leave") return verdict;
   if (isLeft(state, check, verdict)) return { is: "pass", evidence: verdict.evidence };
   const old = new Set(oldFailures(state, check, verdict));

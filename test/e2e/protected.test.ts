@@ -152,4 +152,24 @@ describe.concurrent("files that judge the work", () => {
       ["needs-human", `in the snapshot that it began with: ${end?.outcome.reason}`],
     ]);
   });
+
+  it("in which the agent had broken a test do not make it one that was red before, in a run that is forked from there", async ({
+    expect,
+  }) => {
+    const tests = ["sum(1, 2), 3", "sum(2, 2), 5"].map(
+      (text, n) => `require("node:test")("case ${n}", () => assert.equal(${text}));\n`,
+    );
+    const head = 'const { sum } = require("../sum.js");\nconst assert = require("node:assert");\n';
+    const place = await cliPlace({
+      files: { ...FILES, "sum.js": "exports.sum = (a, b) => a + b;\n", "test/sum.test.js": head + tests.join("") },
+      shellAgent: { 1: ["echo 'exports.sum = (a, b) => a * b;' > sum.js; date +'// %N' >> sum.js", CLAIM] },
+    });
+    const limits = ["--leave-failing", "--max-iterations", "1", "--json"];
+    const first = await place.pawl("run", "make sum multiply", "--check", "npm test", ...limits);
+    const [end] = first.of("run-end");
+    expect(end?.outcome.is).toBe("exhausted");
+    const forked = await place.pawl("fork", end?.run ?? "", "--at", "1", "--json");
+    expect(forked.of("baseline-recorded").map(({ verdict }) => verdict.is)).toEqual(["fail"]);
+    expect(forked.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["exhausted"]);
+  });
 });

@@ -1,6 +1,7 @@
 /** One check that is not green, as a message the next turn can work from: what fails, where, with which values, since when. */
 import type { Failure, Verdict } from "../../events.ts";
 import { changedSince, streakOf, type Streak } from "../../loop/failing.ts";
+import { redBefore } from "../../loop/pre-existing.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { quote } from "./text.ts";
 
@@ -84,10 +85,8 @@ function entryOf(
   return { failure, isFolded, rank, text: lines.join(`\n${" ".repeat(INDENT)}`) };
 }
 
-function isPreExisting({ baselines }: RunState, check: string, { fingerprint }: Failure): boolean {
-  const before = baselines.get(check);
-  return before?.is === "fail" && before.failures.some((one) => one.fingerprint === fingerprint);
-}
+const isPreExisting = (state: RunState, check: string, { fingerprint }: Failure): boolean =>
+  redBefore(state, check).has(fingerprint);
 
 const hasDetails = ({ fingerprint, file, expected, frames }: Failure): boolean =>
   fingerprint.startsWith("tests-missing:") || file !== undefined || expected !== undefined || frames !== undefined;
