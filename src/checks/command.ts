@@ -253,6 +253,7 @@ interface Ended {
 /** Pure: what a command's end means. */
 function verdictOf(record: ProcessRecord, ended: Ended): Verdict {
   const { evidence, output, timeoutMs, report, places } = ended;
+  if (record.startError?.code === "FENCE") return unverifiable(`the fence could not start it${lastWords(output)}`);
   if (record.startError !== null) return unverifiable(`could not start: ${record.startError.message}`);
   if (record.aborted) return unverifiable("aborted");
   if (record.timedOut !== null) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);

@@ -132,6 +132,7 @@ export function withDrop({ held, ...wrapped }: Wrapped, drop: () => void): Wrapp
       breaches: (end) => held?.breaches(end) ?? [],
       tooMuch: held?.tooMuch ?? new Promise(() => undefined),
       written: held?.written,
+      unfit: (end) => held?.unfit?.(end),
       release() {
         held?.release();
         drop();

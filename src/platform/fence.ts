@@ -11,6 +11,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -20,18 +21,20 @@ import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { fault } from "./faults.ts";
 import type { Inside } from "./fence/bwrap.ts";
-import { COPY, COPY_ENV, SET_UP_FAILED } from "./fence/copy.ts";
+import { COPY, COPY_ENV } from "./fence/copy.ts";
 import { watchDisk } from "./fence/disk.ts";
 import { findGroups, type Group } from "./fence/groups.ts";
 import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, tooSlow, uidOf, type Keeper } from "./fence/keeper.ts";
 import { findingIn, layersOf, type Layered } from "./fence/layered.ts";
-import type { LayerRequest } from "./fence/layers.ts";
+import { fileWithoutName, type LayerRequest } from "./fence/layers.ts";
+import { mostIn, within, type Most } from "./fence/limits.ts";
 import { openMoulds, type Moulds } from "./fence/mould.ts";
 import { inheritedFds } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
+import { toldBy, toldIn, type Telling } from "./fence/telling.ts";
 import { openWaitingPool } from "./fence/waiting.ts";
 import type { Became, Becoming, Kind, Making, Taken, WaitingPool } from "./fence/waiting.ts";
 import { bwrapped, copyRest, copyStart, mouldWords, trialWords, type Parts } from "./fence/words.ts";
@@ -71,6 +74,7 @@ export const noFence: Fence = {
 
 /** Never looked for in the PATH: an agent may have put something there. */
 const PROGRAM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+const LIMITS = "/proc/self/limits";
 /** A shell's word for a program that wrote too large a file. */
 const EXIT_OF_SIGXFSZ = 128 + 25;
 /** A machine with far too much to do may take seconds. */
@@ -166,6 +170,7 @@ function withMoulds(fence: Fence, { run, parts, trial }: Tried): Fence {
   const moulds = openMoulds({
     run,
     keeper,
+    system: parts.system.places.map(({ path }) => path),
     words: (inside, folders) => mouldWords(inside, { parts, folders }),
     trial(mould, folders) {
       const layer = trial === undefined ? undefined : keeper.partsOf(layerIn(trial));
@@ -235,9 +240,11 @@ interface Ahead {
 function wrapper(parts: Parts, ahead?: Ahead): Pick<Fence, "wrap"> {
   const { keeper, groups } = parts;
   return {
-    wrap(command, args, inside) {
-      refuseLinks(inside.places);
-      const { limits, isRepeated = false } = inside;
+    wrap(command, args, asked) {
+      refuseLinks(asked.places);
+      const limits = within(asked.limits, mostHere());
+      const inside = { ...asked, limits };
+      const { isRepeated = false } = inside;
       const mould = isRepeated ? ahead?.moulds.find(inside) : undefined;
       const taken = mould && ahead?.pool.take({ mould, limits });
       if (mould !== undefined) ahead?.pool.prepare({ mould, limits });
@@ -248,15 +255,28 @@ function wrapper(parts: Parts, ahead?: Ahead): Pick<Fence, "wrap"> {
         const group = taken === undefined ? groups?.make(limits) : taken.made.group;
         const about = { parts, group, ...findingIn(layers) };
         // Once nothing can be refused any more: it watches the disk from then on.
-        const held = (): Held => hold(inside, { group, layers, taken, unfitBy: isCopy ? SET_UP_FAILED : undefined });
+        const held = (told: Telling): Held => hold(inside, { group, layers, taken, ...told });
         if (mould === undefined) {
-          const { words, fds } = bwrapped(inside, about);
-          return { ...asCommand([...words, command, ...args]), fds, held: held() };
+          const status = fileWithoutName();
+          try {
+            const { words, fds } = bwrapped(inside, { ...about, status });
+            return { ...asCommand([...words, command, ...args]), fds, held: held(toldIn(status)) };
+          } catch (error) {
+            closeSync(status);
+            throw error;
+          }
         }
         const { words, fds } = copyStart({ parts, group, mould, waits: false });
         const rest = [...copyRest(inside, about), command, ...args];
+        const distrust = { mould: () => ahead?.moulds.distrust(mould), pool: () => ahead?.pool.close() };
         const become = taken === undefined ? {} : { become: (one: Becoming) => taken.become(rest, one) };
-        return { ...asCommand([...words, ...rest]), env: COPY_ENV, fds, held: held(), ...become };
+        return {
+          ...asCommand([...words, ...rest]),
+          env: COPY_ENV,
+          fds,
+          held: held(toldBy({ isTaken: taken !== undefined, distrust })),
+          ...become,
+        };
       } catch (error) {
         taken?.dismiss();
         taken?.made.release();
@@ -268,17 +288,17 @@ function wrapper(parts: Parts, ahead?: Ahead): Pick<Fence, "wrap"> {
 
 const asCommand = ([command = "", ...args]: readonly string[]) => ({ command, args });
 
-interface Holding {
+interface Holding extends Telling {
   group: Group | undefined;
   layers: readonly Layered[];
   taken: Taken<Waiting> | undefined;
-  unfitBy: Held["unfitBy"];
 }
 
-function hold({ places, limits }: Inside, { group, layers, taken, unfitBy }: Holding): Held {
+function hold({ places, limits }: Inside, { group, layers, taken, unfit, close }: Holding): Held {
   const writable = places.filter(({ access }) => access === "write");
   const folders = writable.map((place) => layers.find((one) => one.place === place)?.layer.written ?? place.path);
   const disk = limits.diskBytes === undefined ? undefined : watchDisk({ folders, maxBytes: limits.diskBytes });
+  let isHeld = true;
   return {
     breaches: (end) => [
       ...(group?.breaches() ?? []),
@@ -286,8 +306,10 @@ function hold({ places, limits }: Inside, { group, layers, taken, unfitBy }: Hol
     ],
     tooMuch: disk?.tooMuch ?? new Promise(() => undefined),
     written: layers[0]?.layer.written,
-    unfitBy,
+    unfit,
     release() {
+      if (isHeld) close?.();
+      isHeld = false;
       disk?.close();
       taken?.dismiss();
       group?.release();
@@ -309,6 +331,10 @@ function refuseLinks(places: readonly Place[]): void {
     throw new TerminalError(`${path} has become a link to somewhere else`, { hint: "Look at it, and remove it." });
   }
 }
+
+let most: Most | undefined;
+/** Nobody else changes them. */
+const mostHere = (): Most => (most ??= mostIn(existsSync(LIMITS) ? readFileSync(LIMITS, "utf8") : ""));
 
 export function programAt(name: string): string | undefined {
   return PROGRAM_FOLDERS.map((folder) => join(folder, name)).find(isProgram);

@@ -145,15 +145,28 @@ export function start(
   }
 }
 
+/** Of a fenced command that never began: by one that waited, by another copy, by bubblewrap. */
+const MAX_TRIES = 3;
+
 /** Rejects only when `onOutput` or `onWritten` does, after the tree has been ended. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessRecord> {
+  for (let tries = 1; ; tries += 1) {
+    const { isToBeTriedAgain, ...record } = await runOnce(request);
+    if (!isToBeTriedAgain || tries === MAX_TRIES) return record;
+  }
+}
+
+async function runOnce(request: ProcessRequest): Promise<ProcessRecord & { isToBeTriedAgain: boolean }> {
   const record = newRecord();
-  if (request.signal?.aborted === true) return { ...record, aborted: true };
+  if (request.signal?.aborted === true) return { ...record, aborted: true, isToBeTriedAgain: false };
   const startedAt = performance.now();
   const tag = randomUUID();
   const since = lastPid();
   const { child, held, streams, became, startError } = await startChild(request, { tag });
-  if (child === undefined) return { ...record, startError, durationMs: Math.ceil(performance.now() - startedAt) };
+  if (child === undefined) {
+    const durationMs = Math.ceil(performance.now() - startedAt);
+    return { ...record, startError, durationMs, isToBeTriedAgain: false };
+  }
 
   const output = readOutput(streams, request);
   const exited = once(child, "exit");
@@ -169,17 +182,20 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessRecord
     await within(DRAIN_LIMIT_MS, exited);
   }
   await output.finish(DRAIN_LIMIT_MS);
+  const isTold = became === undefined || (end === "exit" && (await became.opened));
+  const unfit =
+    end === "exit" ? held?.unfit?.({ exitCode: child.exitCode, signalCode: child.signalCode, isTold }) : undefined;
   const limits = [...(typeof end === "object" ? [end.limit] : []), ...(held?.breaches(child) ?? [])];
   try {
-    await request.onWritten?.(held?.written ?? request.cwd);
+    if (unfit === undefined) await request.onWritten?.(held?.written ?? request.cwd);
   } finally {
     held?.release();
   }
-  const isUnfit = held?.unfitBy !== undefined && child.signalCode === held.unfitBy;
   return {
     ...record,
     limits,
-    startError: isUnfit ? { code: "FENCE", message: "its fence could not be made; it has said why" } : null,
+    isToBeTriedAgain: unfit === "again",
+    startError: unfit === undefined ? null : { code: "FENCE", message: "its fence could not start it" },
     exitCode: child.exitCode,
     signal: child.signalCode,
     timedOut: end === "total" || end === "idle" ? end : null,

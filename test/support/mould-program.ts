@@ -72,10 +72,11 @@ interface How {
   env?: Record<string, string>;
   signal?: AbortSignal;
   words?: string[];
+  within?: Fence;
 }
 
 /** One that waited is left out, so that both ways are seen by themselves. */
-async function run(script: string, { about = {}, way, env = {}, signal, words }: How = {}) {
+async function run(script: string, { about = {}, way, env = {}, signal, words, within = fence }: How = {}) {
   const given = inside(about);
   let [output, used] = ["", ""];
   const [command = "", ...args] = words ?? ["/bin/sh", "-c", script];
@@ -88,8 +89,8 @@ async function run(script: string, { about = {}, way, env = {}, signal, words }:
     graceMs: 100,
     ...(signal === undefined ? {} : { signal }),
     confine(first, rest) {
-      const { become: _, ...wrapped } = fence.wrap(first, rest, { ...given, isRepeated: way !== "bwrap" });
-      used = wrapped.args.some((word) => word.includes("open(my $of")) ? "copy" : "bwrap";
+      const { become: _, ...wrapped } = within.wrap(first, rest, { ...given, isRepeated: way !== "bwrap" });
+      used += wrapped.args.some((word) => word.includes("open(my $of")) ? "copy" : "bwrap";
       return wrapped;
     },
     onOutput: (chunk) => void (output += Buffer.from(chunk).toString()),
@@ -101,7 +102,7 @@ async function copied(script: string, given: How = {}) {
   return await waitFor(
     async () => {
       const done = await run(script, { ...given, way: "copy" });
-      return done.used === "copy" ? done : undefined;
+      return done.used.startsWith("copy") ? done : undefined;
     },
     { what: "a copy" },
   );
@@ -165,19 +166,65 @@ async function hidden(): Promise<string[]> {
   renameSync(join(tools, "new"), join(tools, "secret"));
   const saved = await look();
   unlinkSync(join(tools, "secret"));
+  writeFileSync(join(tools, "real"), "canary three\n");
+  symlinkSync("real", join(tools, "secret"));
+  const linkedTo = [];
+  for (const way of ["bwrap", "copy"] as const) {
+    const { output } = await (way === "copy" ? copied : run)(`cat ${tools}/real 2>/dev/null`, { way });
+    linkedTo.push(output);
+  }
+  unlinkSync(join(tools, "secret"));
   const gone = await look();
+  const goneToo = await run("echo begun", { way: "bwrap" });
+  mkdirSync(join(tools, "secret"));
+  const folded = await copied("echo begun");
+  rmSync(join(tools, "secret"), { recursive: true });
   writeFileSync(join(tools, "secret"), "canary\n");
-  return [before, `saved anew: ${saved}`, `gone: ${gone}`];
+  return [before, `saved anew: ${saved}`, ...linkedTo, `gone: ${gone}`, goneToo.output, folded.output];
+}
+
+/** In a fence of its own: what could not be made once is not trusted again. */
+async function untrusted(name: string, changed: (places: readonly Place[]) => Place[]): Promise<unknown[]> {
+  const other = await opened(`${id}-${name}`);
+  try {
+    const about = { places: changed(inside().places) };
+    const { used, startError, output } = await copied("cat /tools/word", { within: other, about });
+    const later = await run("true", { within: other });
+    return [used, startError?.message ?? output, later.used];
+  } finally {
+    other.close();
+  }
 }
 
 /** What is to be judged is gone. */
-async function unfit(): Promise<unknown[]> {
-  const given = inside();
-  const places = given.places.map((place) =>
-    place.layer === undefined ? place : { ...place, path: join(root, "none") },
+const unfit = (): Promise<unknown[]> =>
+  untrusted("unfit", (places) =>
+    places.map((place) => (place.layer === undefined ? place : { ...place, path: join(root, "none") })),
   );
-  const { exitCode, signal, startError, output } = await copied("true", { about: { places } });
-  return [exitCode, signal, startError?.code, output];
+
+/** A toolchain that is found by a link, below what is new for each. */
+async function followed(): Promise<string> {
+  const link = join(tmpdir(), `pawl-link-${process.pid}`);
+  symlinkSync(tools, link);
+  try {
+    const places: Place[] = [...inside().places, { path: link, access: "read" }];
+    const own = await bwrapFence({ run: `${id}-followed`, places: [...places, { path: root, access: "write" }] });
+    own?.close();
+    return (await copied(`cat ${link}/word`, { about: { places } })).output;
+  } finally {
+    unlinkSync(link);
+  }
+}
+
+/** A program that is not there, or none; a folder to begin in that is not there. */
+async function unstarted(): Promise<unknown[]> {
+  const ends = [];
+  for (const how of [{ words: ["no-such-program"] }, { words: ["/etc/passwd"] }, { about: { cwd: "/nowhere" } }])
+    for (const way of [run("true", { ...how, way: "bwrap" }), copied("true", how)]) {
+      const { startError, used, exitCode } = await way;
+      ends.push([used, startError?.code ?? exitCode]);
+    }
+  return ends;
 }
 
 /** A place where programs share memory. */
@@ -239,7 +286,6 @@ try {
   for (const script of ["true", "exit 7", "kill -TERM $$", "kill -KILL $$"])
     codes.push((await copied(script)).exitCode);
   const missing = await copied("", { words: ["no-such-program"] });
-  codes.push(missing.exitCode);
   const told = {
     uid: process.getuid?.(),
     ways,
@@ -251,6 +297,8 @@ try {
     beside: await beside(),
     hidden: await hidden(),
     unfit: await unfit(),
+    unstarted: await unstarted(),
+    followed: await followed(),
     shared: await shared(),
     closed: (await copied("ls /proc/self/fd")).output,
     first: (await copied("grep -E '^(NoNew|Seccomp:|CapBnd)' /proc/1/status; cat /proc/1/environ; ls /proc/1/fd"))

@@ -83,7 +83,7 @@ const CASES: Case[] = [
   },
   {
     name: "a fence that cannot start it",
-    record: { exitCode: 1 },
+    record: { exitCode: 1, startError: { code: "FENCE", message: "its fence could not start it" } },
     lastWords: "bwrap: execvp python3: No such file or directory\n",
     end: {
       is: "unavailable",

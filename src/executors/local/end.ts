@@ -20,18 +20,16 @@ const OUT_OF_MEMORY = /^MemoryError\b|heap out of memory|Fatal process out of me
 
 /** A fence's first program, like a shell, ends with this and the number of the signal. */
 const SIGNAL_BASE = 128;
-/** Its one line about a program that it cannot start, or about itself. */
-const FENCE_SAYS = /^bwrap: [^\n]*\n?$/;
 /** Where no control group counts them, the program is only told that it cannot have another. */
 const NO_MORE_PROCESSES =
   /fork: (retry: )?Resource temporarily unavailable|^BlockingIOError: \[Errno 11\]|spawn \S+ EAGAIN|can't start new thread/m;
 
 export function endOf(record: ProcessRecord, about: About): ExecutionEnd {
+  if (record.startError?.code === "FENCE")
+    return { is: "unavailable", reason: `the fence could not start it: ${about.lastWords.trim()}` };
   if (record.startError !== null)
     return { is: "unavailable", reason: `it could not be started: ${record.startError.message}` };
   if (record.aborted) return { is: "unavailable", reason: "it was stopped from outside before its end" };
-  if (about.fenced && record.exitCode === 1 && FENCE_SAYS.test(about.lastWords))
-    return { is: "unavailable", reason: `the fence could not start it: ${about.lastWords.trim()}` };
   const met = limitOf(record, about);
   if (met !== undefined) return met;
   if (record.timedOut !== null) return { is: "timeout", afterMs: about.limits.timeoutMs };

@@ -12,13 +12,15 @@ const RESOURCES = { fsize: 1, data: 2, core: 4, nproc: 6 } as const;
 
 /** How the outer process ends when it could not do so much: nobody inside can end it so. */
 export const SET_UP_FAILED = "SIGUSR2";
+/** How it ends when all was done and the command could not be started: it is not there, or no program. */
+export const NOT_STARTED = "SIGUSR1";
 
 /**
  * Words: see `startWords`, `restWords`. Three processes, as bubblewrap has them: one outside, whose end is that of all; the
  * first inside, which reaps; the command. Folders are opened where the keeper has them, and mounted where the command is:
  * of what is shown, no link is followed at the end of a name, and root sees it as the user would. All that is open and
  * every right is given up before the command begins, so that nobody sees a process of ours that has more than he. What
- * cannot be ends it by `SET_UP_FAILED`, with words on standard error.
+ * cannot be ends it by `SET_UP_FAILED` or `NOT_STARTED`, with words on standard error.
  */
 export const COPY = `
 my ($parent, $uid, $words) = splice @ARGV, 0, 3;
@@ -33,6 +35,11 @@ sub failed {
   kill "${SET_UP_FAILED.slice(3)}", $$ unless $inside;
   syswrite $report, "f" if $report;
   exit 125;
+}
+sub not_started {
+  print STDERR "pawl-fence: $_[0]: $!\\n";
+  syswrite $report, "e" if defined fileno $report;
+  exit 1;
 }
 sub must { return $_[0] if $_[0] >= 0; failed("$_[1]: $!") }
 sub shut { syscall(SYS_CLOSE, $_[0] + 0) }
@@ -70,7 +77,7 @@ shut($_) for @close;
 for (@doors) { my $door; open($door, ">", $_) && defined(syswrite($door, $$)) && close($door) or must(-1, $_) }
 if (length $words) {
   die_with_parent($parent);
-  open(my $line, "<&=", $words) or must(-1, "words");
+  open(my $line, "+<&=", $words) or must(-1, "words");
   my $all = do { local $/; <$line> };
   @ARGV = split /\\0/, $all // "", -1;
   pop @ARGV;
@@ -78,6 +85,7 @@ if (length $words) {
   my ($out, $err) = map { length $_ ? "/proc/$parent/fd/$_" : "/dev/null" } splice @ARGV, 0, 2;
   open STDOUT, ">", $out or must(-1, $out);
   $err eq $out ? open(STDERR, ">&", STDOUT) : open(STDERR, ">", $err) or must(-1, $err);
+  syswrite $line, "x";
   close $line;
   %ENV = splice @ARGV, 0, 2 * shift;
 }
@@ -123,15 +131,16 @@ enter($names, 0x04000000);
 must(syscall(SYS_UNSHARE, $new + 0), "unshare");
 for (@mounts) {
   my ($tree, $options, $at, $is_folder, $kind) = @$_;
+  my $is_cover = ($kind // "") eq "cover";
+  next if $is_cover && !-f $at;
   if (!-e $at) {
-    next if ($kind // "") eq "cover";
     my ($path, @parts) = ("", split m{/}, substr $at, 1);
     my $last = $is_folder ? undef : pop @parts;
     mkdir $path .= "/$_", 0755 for @parts;
     sysopen(my $file, "$path/$last", 0xc1, 0644) if defined $last;
   }
   if (!defined $tree) { must(syscall(SYS_MOUNT, $tmpfs, $at, $tmpfs, 6, $options), $at); next }
-  must(syscall(SYS_MOVE_MOUNT, $tree, $empty, -100, $at, 4), $at);
+  must(syscall(SYS_MOVE_MOUNT, $tree, $empty, -100, $at, $is_cover ? 0x14 : 4), $at);
   must(syscall(SYS_MOUNT, $none, $at, 0, 0x84000, 0), $at);
   shut($tree);
 }
@@ -151,11 +160,17 @@ if ($first) {
   bare();
   seen(1);
   die_with_parent($parent);
-  if (sysread $status, my $armed, 1) { syswrite $tell, "x" }
+  my $armed = "";
+  sysread $status, $armed, 1;
+  $SIG{PIPE} = "IGNORE";
+  syswrite $tell, "x" if $armed eq "a";
   close $tell;
   waitpid $first, 0;
   my $code = code();
-  failed("not set up") if sysread $status, my $word, 1;
+  my $word = "";
+  sysread $status, $word, 1;
+  failed("not set up") if $armed ne "a" || $word eq "f";
+  kill "${NOT_STARTED.slice(3)}", $$ if $word eq "e";
   quit($code);
 }
 $inside = 1;
@@ -177,10 +192,10 @@ if (!$command) {
     my $both = pack("QQ", $most, $most);
     must(syscall(SYS_PRLIMIT, 0, $resource + 0, $both, 0), "limit");
   }
-  close $report;
-  chdir $cwd or do { print STDERR "pawl-fence: $cwd: $!\\n"; exit 1 };
-  eval $before if length $before;
-  exec { $ARGV[0] } @ARGV; print STDERR "pawl-fence: $ARGV[0]: $!\\n"; exit 1;
+  chdir $cwd or not_started($cwd);
+  # What it starts beside the command is not to have it.
+  if (length $before) { close $report; eval $before }
+  exec { $ARGV[0] } @ARGV; not_started($ARGV[0]);
 }
 close $report;
 while ((my $ended = wait) > 0) { quit(code()) if $ended == $command }
@@ -275,7 +290,7 @@ export function restWords({ cwd, before, network, limits, mounts }: CopyRest): s
 /** Where output and errors go: descriptors of the parent; undefined: nowhere. */
 export type Ways = readonly [out: number | undefined, errors: number | undefined];
 
-/** What one that waits is told before the rest. It closes the line when it has opened those. */
+/** What one that waits is told before the rest. It answers, and closes the line, when it has opened those. */
 export const toldWords = (ways: Ways, variables: [string, string][]): string[] => [
   ...ways.map((fd) => (fd === undefined ? "" : String(fd))),
   ...counted(variables),

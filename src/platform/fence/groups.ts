@@ -120,9 +120,13 @@ function setLimits(name: string, { hierarchies, limits }: Given): void {
   }
 }
 
-/** What was killed a moment ago may still be in it. */
+/** What was killed a moment ago may still be in it; it counts until whoever it was left to has taken note of its end. */
 const isEmpty = (name: string, hierarchies: readonly Hierarchy[]): boolean =>
-  hierarchies.every(({ folder }) => linesOf(join(folder, name, "cgroup.procs")).length === 0);
+  hierarchies.every(
+    ({ folder }) =>
+      linesOf(join(folder, name, "cgroup.procs")).length === 0 &&
+      (linesOf(join(folder, name, "pids.current"))[0] ?? "0") === "0",
+  );
 
 function groupNamed(name: string, { hierarchies, limits, release }: Given & { release: () => void }): Group {
   const counts = hierarchies.flatMap(({ folder, counters }) =>

@@ -1,3 +1,11 @@
+/** How a child ended. */
+export interface Ended {
+  exitCode: number | null;
+  signalCode: NodeJS.Signals | null;
+  /** Of a process that waited: it had heard which command to be. */
+  isTold: boolean;
+}
+
 /** What is known of one command while a fence holds it: which of its limits it met. */
 export interface Held {
   /** Limits met since the last look, in words for people; how it ended tells of some. */
@@ -6,8 +14,11 @@ export interface Held {
   readonly tooMuch: Promise<string>;
   /** Where what it wrote below a layered place lies, until it is released; undefined: in that place itself. */
   readonly written?: string | undefined;
-  /** How the child ends when its sandbox could not be made, which nobody inside can cause; undefined: not to be told. */
-  readonly unfitBy?: NodeJS.Signals | undefined;
+  /**
+   * Whether it ended before the command began, which nothing inside can cause. `again`: the next try is made in another
+   * way. To be asked once, before it is released.
+   */
+  unfit?(end: Ended): "again" | "final" | undefined;
   /** Once nothing of it runs any more. Repeatable. */
   release(): void;
 }

@@ -75,7 +75,8 @@ close $mounts;
 pipe(my $made, my $tell); pipe(my $wait, my $go);
 my $child = fork();
 if (!$child) { must(syscall(SYS_UNSHARE, 0x10000000), "user namespace"); syswrite $tell, "x"; sysread $wait, my $b, 1; exit 0 }
-sysread $made, my $b, 1;
+close $tell;
+sysread($made, my $b, 1) or die "user namespace\\n";
 for my $kind (qw(uid gid)) { open my $map, ">", "/proc/$child/\${kind}_map" or die $!; print $map "0 $uid 1\\n${ROOT_ON_DISK} 0 1\\n"; close $map or die "$kind: $!" }
 open my $ns, "<", "/proc/$child/ns/user" or die $!;
 my @trees;

@@ -161,11 +161,14 @@ function linesOf(answers: Answers): string[] {
   return whole.split("\n").filter((line) => line !== "");
 }
 
-/** A file without a name, which a keeper writes to: nothing of it is left, however this process ends. */
-export function openAnswers(): Answers {
+/** Which a keeper writes to. */
+export const openAnswers = (): Answers => ({ fd: fileWithoutName(), read: 0, asked: 0 });
+
+/** Open here: nothing of it is left, however this process ends. */
+export function fileWithoutName(): number {
   const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
   try {
-    return { fd: openSync(join(folder, "answers"), "wx+", 0o600), read: 0, asked: 0 };
+    return openSync(join(folder, "said"), "wx+", 0o600);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -13,11 +13,40 @@ export interface FenceLimits {
   diskBytes?: number;
 }
 
+/** What shells count the size of files in. */
+const BLOCK_BYTES = 512;
+
 export const USUAL_LIMITS: FenceLimits = {
   memoryBytes: 8 * 1024 ** 3,
   processes: 2_048,
   fileBytes: 4 * 1024 ** 3,
 };
+
+/** Bytes and processes that this process may give at the most: nobody can raise what he was given himself. */
+export type Most = Readonly<Record<"data" | "nproc" | "fsize", number>>;
+const NAMES = { data: "Max data size", nproc: "Max processes", fsize: "Max file size" } as const;
+
+/** `text`: of /proc/self/limits. What it does not tell has no end. */
+export function mostIn(text: string): Most {
+  const most = (name: string): number => {
+    const hard = new RegExp(`^${name} +\\S+ +(\\d+) `, "m").exec(text)?.[1];
+    return hard === undefined ? Number.POSITIVE_INFINITY : Number(hard);
+  };
+  return { data: most(NAMES.data), nproc: most(NAMES.nproc), fsize: most(NAMES.fsize) };
+}
+
+/** As far as they can be given. */
+export function within(limits: FenceLimits, most: Most): FenceLimits {
+  const memoryBytes = Math.min(limits.memoryBytes, most.data);
+  return {
+    ...limits,
+    memoryBytes,
+    ...(limits.mappedBytes === undefined ? {} : { mappedBytes: Math.min(limits.mappedBytes, most.data - memoryBytes) }),
+    processes: Math.min(limits.processes, most.nproc),
+    // In whole blocks, as a shell gives it.
+    fileBytes: Math.min(limits.fileBytes, Math.floor(most.fsize / BLOCK_BYTES) * BLOCK_BYTES),
+  };
+}
 
 /**
  * The kernel's own for each process, by their names. Where a control group holds the whole, memory and processes are its
@@ -36,9 +65,6 @@ export function limitsOf(
 export function limitWords(limits: FenceLimits): string[] {
   return [...Object.entries(limitsOf(limits, false)).map(([name, limit]) => `--${name}=${limit}:${limit}`), "--"];
 }
-
-/** What shells count the size of files in. */
-const BLOCK_BYTES = 512;
 
 /**
  * For a shell, where a control group holds memory and processes: what a single process maps and never touches

@@ -19,27 +19,34 @@ describe.each(WHO)("as %s", (who) => {
     const { stdout, stderr } = programAs(who, "mould-program.ts");
     expect(stderr).toBe("");
     const { uid, ways, looks, ...told } = JSON.parse(stdout) as Told;
-    expect(uid === 0).toBe(isRoot && who === "self");
+    const isWhole = isRoot && who === "self";
+    expect(uid === 0).toBe(isWhole);
     // The first makes the mould, what follows is a copy.
     expect(ways).toEqual(["bwrap", "copy"]);
     expect(looks.map(({ name }) => name)).toEqual(["no network", "the machine's network", "no limits on the whole"]);
     for (const { bwrap, copy } of looks) expect(copy).toBe(bwrap);
     expect(looks[0]?.copy).toMatch(/^NoNewPrivs:\t1$[\s\S]*^Seccomp:\t2$/m);
     expect(told).toEqual({
-      codes: [0, 7, 128 + 15, 128 + 9, 1],
+      codes: [0, 7, 128 + 15, 128 + 9],
       missing: "pawl-fence: no-such-program: No such file or directory\n",
       nowhere: "pawl-fence: /nowhere: No such file or directory\n",
       // Memory, queues and ports of one that has ended are gone; files are where they were written.
       left: "port free\nshared file\n",
       beside: "none of the other's\n",
-      hidden: ["", "saved anew: ", "gone: "],
+      hidden: ["", "saved anew: ", "", "", "gone: ", "begun\n", "begun\n"],
       closed: "0\n1\n2\n3\n",
       // Neither what is outside nor what leads there.
       first:
         "CapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\ncat: /proc/1/environ: Permission denied\nls: cannot open directory '/proc/1/fd': Permission denied\n",
       planted: ["", false],
-      // Neither pass nor fail: the command never began.
-      unfit: [null, "SIGUSR2", "FENCE", expect.stringContaining("pawl-fence: ")],
+      // Neither pass nor fail: the command never began. It is tried in the other way, and so are those after it.
+      unfit: ["copy", expect.stringContaining("no layer can be put over"), "bwrap"],
+      // Where no control group holds the whole, bubblewrap starts a program that sets the limits, which tells by a code.
+      unstarted: [127, 126, "FENCE"].flatMap((code) => [
+        ["bwrap", isWhole ? "FENCE" : code],
+        ["copy", "FENCE"],
+      ]),
+      followed: "old\n",
       shared: "in memory\n",
       // A folder of its places was removed and made again.
       anew: ["bwrap", "new\n"],

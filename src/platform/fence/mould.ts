@@ -35,6 +35,8 @@ export interface Mould {
 }
 
 export interface Moulds {
+  /** It does not do here, whatever it was tried with: none like it is made any more. */
+  distrust(mould: Mould): void;
   /** One for this, that has been tried. */
   find(inside: Inside): Mould | undefined;
   /** Begins to make one for what is like this, unless there is one. */
@@ -45,6 +47,8 @@ export interface Moulds {
 interface About {
   run: string;
   keeper: Keeper;
+  /** Folders of the system, that are in every sandbox. */
+  system: readonly string[];
   /** Bubblewrap's, for a sandbox with these places alone, and with folders to mount something on. */
   words: (inside: Inside, folders: readonly string[]) => string[];
   /** For a command that does nothing, in a copy. */
@@ -62,7 +66,7 @@ interface Known {
   mould?: Mould;
 }
 
-export function openMoulds({ run, keeper, words, trial }: About): Moulds {
+export function openMoulds({ run, keeper, system, words, trial }: About): Moulds {
   const known = new Map<string, Known>();
   const making = new Set<Writable>();
   let isOpen = true;
@@ -89,14 +93,21 @@ export function openMoulds({ run, keeper, words, trial }: About): Moulds {
     }
   };
   return {
+    distrust(mould) {
+      for (const own of known.values()) {
+        if (own.mould !== mould) continue;
+        delete own.mould;
+        letGo(mould);
+      }
+    },
     find(inside) {
-      const named = nameOf(inside);
+      const named = nameOf(inside, system);
       const found = named && known.get(named.shape);
       return found?.seen === named?.seen ? found?.mould : undefined;
     },
     prepare(inside) {
       setTimeout(() => {
-        const named = nameOf(inside);
+        const named = nameOf(inside, system);
         if (!isOpen || named === undefined || known.get(named.shape)?.seen === named.seen) return;
         const { shape, seen, parts } = named;
         // What was mounted is another: it would keep what was removed.
@@ -163,12 +174,12 @@ interface Named {
   parts: Parted;
 }
 
-function nameOf(inside: Inside): Named | undefined {
+function nameOf(inside: Inside, system: readonly string[]): Named | undefined {
   const parts = parted(inside);
   if (parts === undefined) return undefined;
   try {
     const shape = parts.early.map(({ path, at }) => [path, at]);
-    const seen = parts.early.map(({ path }) => {
+    const seen = [...system, ...parts.early.map(({ path }) => path)].map((path) => {
       const { dev, ino } = statSync(path);
       return [dev, ino];
     });

@@ -23,8 +23,11 @@ export interface Became {
   child: ChildProcess;
   /** Its processes so far, which are older than the command. */
   older: readonly number[];
-  /** When it has opened what it prints to, or has ended: until then these must stay open here. */
-  opened: Promise<unknown>;
+  /**
+   * Whether it has opened what it prints to, or has ended before: until then these must stay open here. With false, the
+   * command never began.
+   */
+  opened: Promise<boolean>;
 }
 
 /** How one is started, and what goes with it. */
@@ -54,11 +57,12 @@ export interface Kind {
 }
 
 export interface WaitingPool<M> {
+  /** For good: none can be told what to be here. */
+  close(): void;
   /** One of this kind, if there is one. What it was made with is the taker's to release. */
   take(kind: Kind): Taken<M> | undefined;
   /** Begins to make the next one, once nothing more urgent is to be done. */
   prepare(kind: Kind): void;
-  close(): void;
 }
 
 /** Once the command that is being started has been: this process is held up by it for a millisecond or two. */
@@ -159,7 +163,9 @@ function asTaken(child: ChildProcess, line: Socket): Pick<Taken<unknown>, "becom
       child.ref();
       line.ref();
       line.resume();
-      const opened = new Promise((resolve) => void line.once("close", resolve));
+      let isTold = false;
+      line.once("data", () => (isTold = true));
+      const opened = new Promise<boolean>((resolve) => void line.once("close", () => resolve(isTold)));
       line.end([said.length, ...said].map((word) => `${word}\0`).join(""));
       return { child, older: [child.pid ?? 0], opened };
     },
@@ -169,7 +175,8 @@ function asTaken(child: ChildProcess, line: Socket): Pick<Taken<unknown>, "becom
 /** What the system refuses to start a program with is refused in the ordinary way, where its words are heard. */
 function canBeGiven(words: readonly string[]): boolean {
   const sizes = words.map((word) => Buffer.byteLength(word));
-  const isSmall = Math.max(...sizes) < MAX_WORD_BYTES && sizes.reduce((sum, size) => sum + size, 0) < MAX_WORDS_BYTES;
+  const isSmall =
+    sizes.every((size) => size < MAX_WORD_BYTES) && sizes.reduce((sum, size) => sum + size, 0) < MAX_WORDS_BYTES;
   return isSmall && !words.some((word) => word.includes("\0"));
 }
 

@@ -1,5 +1,6 @@
 /** The words that lead into a sandbox: of bubblewrap, or of a copy of what it has made once. */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { bwrapWords, memoryOf, type Inside } from "./bwrap.ts";
 import { restWords, startWords, type LayerWords, type Mount } from "./copy.ts";
 import type { Group, Groups } from "./groups.ts";
@@ -8,7 +9,7 @@ import type { Keeper } from "./keeper.ts";
 import { limitsOf } from "./limits.ts";
 import { parted, type Mould } from "./mould.ts";
 import { outerWords } from "./outer.ts";
-import type { Place, SystemPlaces } from "./places.ts";
+import { isWithin, type Place, type SystemPlaces } from "./places.ts";
 import { relayBefore } from "./relay.ts";
 
 /** The first that is not standard input, output or error. */
@@ -55,23 +56,38 @@ const sourceOf =
   (place: Place): string =>
     placeAt(place) ?? parts.keeper?.moved(place.path) ?? place.path;
 
-/** Of a command that bubblewrap starts. */
-export function bwrapped(inside: Inside, around: Around): Leading {
+/** Whether there is one to hide, on the host, of what is seen inside under that name. */
+function isThere(path: string, { places }: Pick<Inside, "places">): boolean {
+  const around = places.findLast((place) => isWithin(path, place.at ?? place.path));
+  const host = around === undefined ? path : join(around.path, path.slice((around.at ?? around.path).length));
+  return statSync(host, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/**
+ * Of a command that bubblewrap starts. `status`: a file, open here, that is told how the command ended,
+ * if it began at all.
+ */
+export function bwrapped(inside: Inside, around: Around & { status: number }): Leading {
   const { parts, group, placeAt } = around;
   const { bwrap, prlimit, keeper, isRoot, system, identity, filter, groups } = parts;
   const isLayered = inside.places.some((place) => placeAt(place) !== undefined);
   const prefix = keeper !== undefined && (isRoot || isLayered) ? keeper.prefix : [];
   const limits = groups?.isWhole === true ? inside.limits : undefined;
-  const fds = filter === undefined ? [] : [openSync(filter, "r")];
+  const fds = [openSync(`/proc/self/fd/${around.status}`, "r+")];
+  if (filter !== undefined) fds.push(openSync(filter, "r"));
   const close = toClose(parts, fds.length);
   const moved = sourceOf(around);
-  const seccompFd = filter === undefined ? undefined : FIRST_FD;
+  const seccompFd = filter === undefined ? undefined : FIRST_FD + 1;
   const inner = limits === undefined ? prlimit : undefined;
+  const about = { system, identity, moved, prlimit: inner, seccompFd };
   const words = [
     ...outerWords({ doors: group?.doors ?? [], close, bash: parts.bash, limits }),
     ...prefix,
     bwrap,
-    ...bwrapWords(inside, { system, identity, moved, prlimit: inner, seccompFd }),
+    "--json-status-fd",
+    String(FIRST_FD),
+    // What is gone cannot be covered.
+    ...bwrapWords({ ...inside, hidden: inside.hidden.filter((path) => isThere(path, inside)) }, about),
   ];
   return { words, fds };
 }
@@ -159,7 +175,10 @@ function mountsOf(inside: Inside, around: Omit<Around, "group">): Mount[] {
   const mountOf = (place: Place): Mount => {
     const { path, access: is, at = path } = place;
     const layer = around.partsOf?.(place);
-    return layer === undefined ? { is, source: source(place), at } : { is: "layer", ...layer, at };
+    if (layer !== undefined) return { is: "layer", ...layer, at };
+    // What a link leads to is shown, as bubblewrap does; as root the keeper has followed it.
+    const isFollowed = is === "read" && around.parts.keeper?.uid === undefined;
+    return { is, source: isFollowed ? followed(source(place)) : source(place), at };
   };
   return [
     ...[shared, ...empty].map((memory) => ({ is: "memory", ...memory }) as const),
@@ -167,6 +186,15 @@ function mountsOf(inside: Inside, around: Omit<Around, "group">): Mount[] {
     // Anew for each: who saves such a file puts another in its place, and what lies over it is gone with the old one.
     ...inside.hidden.map((at) => ({ is: "cover", at }) as const),
   ];
+}
+
+function followed(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Gone: whoever mounts it will say so.
+    return path;
+  }
 }
 
 /** Lower ones are replaced by what the child is given. */
