@@ -1,7 +1,6 @@
 /**
  * Marks that a person puts on files in the index, skip-worktree and assume-unchanged: pawl's own index knows those of
- * before the run alone, and what it hands over would take the others off. One kind is followed: files that a sparse
- * checkout takes from the work tree are marked, not deleted.
+ * before the run alone, and what it hands over would take the others off.
  */
 import { join } from "node:path";
 import type { Git } from "./git.ts";
@@ -37,22 +36,34 @@ export async function withMarks(
 }
 
 /**
- * Files that a person's `git sparse-checkout` has taken away meanwhile, or brought back, are so in pawl's index, too. A
- * mark alone says nothing of a file that is gone: without a sparse checkout it was deleted.
+ * What a person has marked since, pawl's index has marked, too: changes in such a file are not to be seen, and what a
+ * sparse checkout took away is not deleted. Where an agent may have made the marks, those of a sparse checkout alone
+ * are followed, and only for files that are as they say.
  */
-export async function followSparse(lane: Lane, theirs: Git): Promise<void> {
+export async function followMarks(lane: Lane, theirs: Git): Promise<void> {
   const [wanted, ours] = await Promise.all([marksOf(theirs), marksOf(lane.view)]);
+  const differing = [...wanted].filter(([path, shown]) => (ours.get(path) ?? shown) !== shown);
+  if (differing.length === 0) return;
+  const followed = lane.isApart ? differing : await onlySparse(lane, { differing, ours });
+  if (followed.length > 0) await mark(lane.view, { wanted: new Map(followed), ours });
+}
+
+type Marked = readonly [path: RawPath, shown: string];
+
+/** A mark alone says nothing of a file that is gone: without a sparse checkout it was deleted. */
+async function onlySparse(
+  lane: Lane,
+  { differing, ours }: { differing: readonly Marked[]; ours: Marks },
+): Promise<Marked[]> {
   const root = workTreeOf(lane.view);
-  const differing = [...wanted].flatMap(([path, shown]) => {
+  const found = differing.flatMap(([path, shown]) => {
     const own = ours.get(path) ?? shown;
     if (isSkipped(own) === isSkipped(shown) || isSkipped(shown) === (look(root, path) !== undefined)) return [];
     const next = isSkipped(shown) ? "S" : "H";
     return [[path, own === own.toUpperCase() ? next : next.toLowerCase()] as const];
   });
-  const isAway = ([, shown]: readonly [RawPath, string]): boolean => isSkipped(shown);
-  const followed =
-    differing.some(isAway) && !(await isSparse(lane)) ? differing.filter((one) => !isAway(one)) : differing;
-  if (followed.length > 0) await mark(lane.view, { wanted: new Map(followed), ours });
+  const isAway = ([, shown]: Marked): boolean => isSkipped(shown);
+  return found.some(isAway) && !(await isSparse(lane)) ? found.filter((one) => !isAway(one)) : found;
 }
 
 const isSparse = async ({ user }: Lane): Promise<boolean> =>

@@ -6,7 +6,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync } from
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import type { Git } from "./git.ts";
-import { followSparse } from "./index-marks.ts";
+import { followMarks } from "./index-marks.ts";
 import { isOn, readHead } from "./inspect.ts";
 import { commit, dropRef, getRef, keepRef, keptRefs, placesOf, treeOf, type Lane } from "./lane.ts";
 import { indexNumbers, isNoObject } from "./numbers.ts";
@@ -46,8 +46,8 @@ export function indexMark(lane: Lane): string | undefined {
 }
 
 /**
- * Ignore rules are not for files that are tracked: what was added by force counts, what was untracked does not. What a
- * sparse checkout takes away is not deleted.
+ * Ignore rules are not for files that are tracked: what was added by force counts, what was untracked does not. Marks are
+ * followed, too.
  */
 export async function followTracking(lane: Lane): Promise<Pick<Scan, "update" | "drop">> {
   const nothing = { update: [], drop: [] };
@@ -59,7 +59,7 @@ export async function followTracking(lane: Lane): Promise<Pick<Scan, "update" | 
     lane.memory.followedIndex = mark;
     return nothing;
   }
-  await followSparse(lane, copy);
+  await followMarks(lane, copy);
   const [theirs, ours] = await Promise.all([trackedAndIgnored(copy), trackedAndIgnored(lane.view)]);
   if (theirs === undefined || ours === undefined) return nothing;
   lane.memory.followedIndex = mark;

@@ -17,7 +17,7 @@ import { slotPath, type LaneLayout } from "./layout.ts";
 import { EMPTY_TREE, makeDirsDurably } from "./objects.ts";
 import { copyCommit, copyObjects, initPrivateRepository } from "./private-repository.ts";
 import { indexNumbers, isNoObject } from "./numbers.ts";
-import { NO_CAPS, scan, shown } from "./scan.ts";
+import { look, NO_CAPS, scan, shown } from "./scan.ts";
 import { freezeSettings, type Frozen } from "./settings.ts";
 import { snapshotNested } from "./nested.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
@@ -205,13 +205,23 @@ async function trackedOddities(lane: Lane): Promise<{ gitlinks: string[]; warnin
   const listed = (await lane.view.run(["ls-files", "-z", "-s", "-v"])).stdout.toString("latin1").split("\0");
   const pathOf = (line: string) => line.slice(line.indexOf("\t") + 1);
   const gitlinks = listed.filter((line) => line.slice(2).startsWith("160000 ")).map(pathOf);
-  const hidden = listed.filter((line) => /^[a-z] /.test(line)).map(pathOf);
+  // One that is not there is a sparse checkout's.
+  const isThere = (path: string): boolean => look(lane.spec.path, path) !== undefined;
+  const hidden = [
+    ...listed.filter((line) => /^[a-z] /.test(line)).map(pathOf),
+    ...listed
+      .filter((line) => line.startsWith("S "))
+      .map(pathOf)
+      .filter(isThere),
+  ];
   if (gitlinks.length > 0) await snapshotNested(withGitlinks(lane, gitlinks), baselineRequest);
   if (hidden.length === 0) return { gitlinks, warnings: [] };
   const names = hidden.slice(0, SHOWN_PATHS).map(shown).join(", ");
   return {
     gitlinks,
-    warnings: [`${hidden.length} files are marked assume-unchanged, changes in them are not seen: ${names}`],
+    warnings: [
+      `${hidden.length} files are marked assume-unchanged or skip-worktree, changes in them are not seen: ${names}`,
+    ],
   };
 }
 

@@ -37,7 +37,7 @@ export async function restore(
   if (raw.length > 0) await addRaw(lane, raw);
   const current = left !== undefined || raw.length > 0 ? await lane.view.need(["write-tree"]) : taken.tree;
   await keepCurrent(lane, { current, target: tree, name, at });
-  await checkOut(lane, tree);
+  await checkOut(lane, { tree, before: current });
   lane.memory.indexTree = tree;
   return { tree, salvage: name };
 }
@@ -109,14 +109,17 @@ async function entriesOf(lane: Lane): Promise<{ mode: string; path: RawPath }[]>
   return lines.map((line) => ({ mode: line.slice(0, line.indexOf(" ")), path: line.slice(line.indexOf("\t") + 1) }));
 }
 
-async function checkOut(lane: Lane, tree: string): Promise<void> {
+/** What is in neither tree stays: it was ignored by a rule that is gone now, and nobody has kept it. */
+async function checkOut(lane: Lane, { tree, before }: { tree: string; before: string }): Promise<void> {
   await lane.view.need(["read-tree", "--reset", "-u", tree]);
   const left = await scan(lane.view, uncapped(lane.spec));
   const different = [...left.update, ...left.drop];
   if (different.length === 0) return;
   // A submodule is a repository of its own: which commit is checked out there is not pawl's to change.
-  const links = (await entriesOf(lane)).filter(({ mode }) => mode === "160000").map(({ path }) => path);
-  const wrong = different.filter((path) => !links.includes(path));
+  const entries = new Map((await entriesOf(lane)).map(({ path, mode }) => [path, mode]));
+  const listed = await lane.privateGit.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", before]);
+  const gone = new Set(listed.stdout.toString("latin1").split("\0"));
+  const wrong = different.filter((path) => entries.get(path) !== "160000" && (entries.has(path) || gone.has(path)));
   if (wrong.length === 0) return;
   throw new TerminalError(`${wrong.map(shown).slice(0, 3).join(", ")} could not be restored in ${lane.spec.path}`, {
     hint: "See who owns these files and whether something still writes them, then resume; the salvage is safe.",

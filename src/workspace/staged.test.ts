@@ -135,6 +135,21 @@ describe("marks that a person puts on files while a run works", () => {
     expect(marks("a.txt", "first.txt")).toEqual(["s a.txt", ""]);
   });
 
+  it.each(["skip-worktree", "assume-unchanged"])(
+    "%s keeps what they write there from then on out of a fenced run's work, until it is taken off",
+    async (mark) => {
+      workspace = await openFor(place, { isApart: true });
+      place.git("update-index", `--${mark}`, "--", "a.txt");
+      await work(3);
+      place.write("a.txt", "password\n");
+      await work(4);
+      expect(place.git("show", "pawl/task:a.txt")).toBe("one");
+      place.git("update-index", `--no-${mark}`, "--", "a.txt");
+      await work(5);
+      expect(place.git("show", "pawl/task:a.txt")).toBe("password");
+    },
+  );
+
   it("and those of before the run, taken off meanwhile, are off", async () => {
     place.git("update-index", "--skip-worktree", "--", "a.txt");
     workspace = await openFor(place, { run: "r2", branch: "pawl/other" });
