@@ -177,7 +177,7 @@ describe("an agent that uses git itself", () => {
     place.git("add", "a.txt");
     place.write("a.txt", "on disk\n");
     const { warnings } = await iterate(2);
-    expect(warnings).toEqual([expect.stringContaining('"a.txt" was staged with other content than on disk')]);
+    expect(warnings).toEqual([expect.stringContaining('"a.txt" was staged with content that the work has not')]);
     expect(place.privateGit("show", "refs/pawl/r1/main/lost/index-2:a.txt")).toBe("staged");
     expect(isClean()).toBe(true);
     place.write("a.txt", "on disk again\n");

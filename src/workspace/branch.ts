@@ -30,17 +30,28 @@ export async function freeBranchName(
   { repository, environment = process.env, prefix = "pawl/" }: Names,
 ): Promise<string> {
   checkPrefix(prefix);
-  const listed = await userGit(["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"], {
-    cwd: repository,
-    environment,
-  });
-  const taken = new Set(listed.stdout.toString("utf8").split("\n").filter(Boolean));
+  const taken = await takenNames({ repository, environment });
   const isBlocked = foldersOf(prefix).some((folder) => taken.has(folder));
   const free = isBlocked ? prefix.replaceAll("/", "-") : prefix;
   for (let k = 1; ; k += 1) {
     const name = `${free}${slug}${k === 1 ? "" : `-${k}`}`;
-    if (!taken.has(name) && ![...taken].some((other) => other.startsWith(`${name}/`))) return checkedBranch(name);
+    if (!taken.has(name) && below(name, taken) === undefined) return checkedBranch(name);
   }
+}
+
+async function takenNames({ repository, environment }: Names): Promise<Set<string>> {
+  const place = { cwd: repository, environment: environment ?? process.env };
+  const listed = await userGit(["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"], place);
+  return new Set(listed.stdout.toString("utf8").split("\n").filter(Boolean));
+}
+
+const below = (name: string, taken: ReadonlySet<string>): string | undefined =>
+  [...taken].find((other) => other.startsWith(`${name}/`));
+
+/** A branch beside which git can have none of that name, because one is a folder where the other is a file. */
+export async function blockingBranch(name: string, names: Names): Promise<string | undefined> {
+  const taken = await takenNames(names);
+  return foldersOf(name).find((folder) => taken.has(folder)) ?? below(name, taken);
 }
 
 /** `a/b/` has `a` and `a/b`. */

@@ -23,21 +23,21 @@ import { basename, dirname, join } from "node:path";
 import { SYSTEM_PATH } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
 import { rename } from "../platform/files.ts";
-import { gitFailed, type Git } from "./git.ts";
-import { workTreeOf } from "./scan.ts";
+import type { RawPath } from "./scan.ts";
 import { isWithin } from "./user-git.ts";
 
 const FOLDERS = new Set(["node_modules", ".venv", "venv", "vendor", "target", "bower_components", ".bundle", "deps"]);
-const LIST = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"];
+
+interface Copying {
+  /** What is ignored in the workspace. */
+  ignored: readonly RawPath[];
+  to: string;
+  instead: string;
+}
 
 /** Copies what is missing in `to`, with links into the workspace made to mean `instead`. Returns the relative paths. */
-export async function copyDependencies(git: Git, { to, instead }: { to: string; instead: string }): Promise<string[]> {
-  const from = workTreeOf(git);
-  const listed = await git.run(LIST);
-  if (listed.code !== 0) throw gitFailed(LIST, listed);
-  const folders = listed.stdout
-    .toString("latin1")
-    .split("\0")
+export async function copyDependencies(from: string, { ignored, to, instead }: Copying): Promise<string[]> {
+  const folders = ignored
     .filter((path) => path.endsWith("/") && FOLDERS.has(basename(path)))
     .map((path) => Buffer.from(path.slice(0, -1), "latin1"))
     // `cp` could not be told another name.

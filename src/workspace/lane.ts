@@ -41,6 +41,8 @@ export interface Prepared {
   submodules?: Submodule[];
   /** Dependency folders that were copied for checks (bytes). */
   dependencies: string[];
+  /** What was there and ignored (bytes), and when that was (ms); unknown in runs of before it was looked for. */
+  ignored?: { paths: string[]; at: number };
   /** For the first snapshot: what it will not see. */
   warnings: string[];
 }

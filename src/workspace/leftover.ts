@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import type { Leftover } from "../ports.ts";
 import { commit, ensureWorkspace, getRef, keepRef, type Lane } from "./lane.ts";
 import { treeNumbers } from "./numbers.ts";
+import { following } from "./ignored-before.ts";
 import { followTracking } from "./others-index.ts";
 import { capsOf, shown } from "./scan.ts";
 import { takeTree } from "./take-tree.ts";
@@ -27,7 +28,7 @@ export async function leftover(lane: Lane, { tree, salvage, at }: Request): Prom
   lane.memory.indexTree = undefined;
   const follow = await followTracking(lane);
   const caps = capsOf(lane.spec);
-  const taken = await takeTree(lane.view, { caps, knownTree: known, follow });
+  const taken = await takeTree(lane.view, { caps, knownTree: known, follow: following(lane, follow) });
   if (taken.scan.refused !== undefined) {
     lane.memory.indexTree = known;
     lane.memory.followedIndex = undefined;

@@ -120,7 +120,7 @@ async function keepDifferent(lane: Lane, { theirs, name, at }: Keeping & { their
   const tree = await theirs.need(["write-tree", "--missing-ok"]);
   const paths = changes.filter(({ blob }) => blob !== null && missing.has(blob)).map(({ path }) => shown(path));
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";
-  const message = `${STAGED_MESSAGE}\n\n${paths.slice(0, SHOWN_PATHS).join(", ")}${more} was staged with other content than on disk`;
+  const message = `${STAGED_MESSAGE}\n\n${paths.slice(0, SHOWN_PATHS).join(", ")}${more} was staged with content that the work has not`;
   const oid = await commit(lane, { tree, parents: head === undefined ? [] : [head], message, at });
   const kept = await keepRef(lane, { name: `lost/${name}`, oid });
   try {
@@ -156,7 +156,7 @@ function isOnBranch({ prepared }: Lane): boolean {
   return prepared.branch === null || isOn(readHead(prepared.gitDir), prepared.branch);
 }
 
-function copyOfTheirs({ layout, prepared: { gitDir }, view }: Lane): Git | undefined {
+export function copyOfTheirs({ layout, prepared: { gitDir }, view }: Lane): Git | undefined {
   const dir = join(layout.dir, "theirs");
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir);

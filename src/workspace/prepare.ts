@@ -10,6 +10,7 @@ import type { Base } from "../ports.ts";
 import type { WorkspaceSpec } from "../spec.ts";
 import { checkedBranch } from "./branch.ts";
 import { copyDependencies } from "./dependencies.ts";
+import { ignoredIn, MAX_IGNORED } from "./ignored-before.ts";
 import { fillFencedGit } from "./fenced-git.ts";
 import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
 import { openLane, placesOf, readPrepared, type Lane, type Prepared } from "./lane.ts";
@@ -72,8 +73,9 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const intent = intended ?? (await makeIntent(lane, { head, staged: staged.map(({ path }) => path) }));
   // Inside a fence the verify tree lies at the workspace's own path.
   const instead = existsSync(layout.fencedGit) ? request.spec.path : slotPath(layout, 0);
-  const dependencies =
-    request.isSetUp === true ? [] : await copyDependencies(lane.view, { to: layout.dependencies, instead });
+  const ignored = await ignoredIn(lane.view);
+  const copying = { ignored, to: layout.dependencies, instead };
+  const dependencies = request.isSetUp === true ? [] : await copyDependencies(request.spec.path, copying);
   const { gitlinks, warnings: hidden } = await trackedOddities(lane);
   const submodules = await findSubmodules(gitlinks, {
     workspace: request.spec.path,
@@ -85,6 +87,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     { ...lane, prepared: { ...lane.prepared, dependencies, gitlinks, submodules, warnings } },
     intent,
   );
+  if (request.spec.scratch !== true) prepared.ignored = { paths: ignored.slice(0, MAX_IGNORED), at: intent.at };
   await watchRefs(lane);
   watchLater(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));

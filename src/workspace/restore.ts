@@ -5,6 +5,7 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { TerminalError } from "../errors.ts";
 import { rename } from "../platform/files.ts";
+import { following } from "./ignored-before.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, treeOf, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
 import { NO_NUMBERS, treeNumbers } from "./numbers.ts";
@@ -26,7 +27,7 @@ export async function restore(
   const name = `salvage/${salvage.replace(/^salvage\//, "")}`;
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
-  const taken = await takeTree(lane.view, { caps: uncapped(lane.spec), knownTree: known });
+  const taken = await takeTree(lane.view, { caps: uncapped(lane.spec), knownTree: known, follow: following(lane) });
   await snapshotNested(lane, { found: taken.scan.nested, name, at, caps: uncapped(lane.spec) });
   const coming = await arrivals(lane, { from: taken.tree, to: tree });
   await refuseUnreadable(lane, { unreadable: taken.scan.unreadable, coming });

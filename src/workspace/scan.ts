@@ -45,15 +45,17 @@ const LIST = ["ls-files", "-z", "-m", "-o", "-d", WITHOUT_IGNORED, "--deduplicat
 /** Names of files beyond the cap are not worth reading. */
 const MAX_PATH_BYTES = 4096;
 const MAX_SHOWN = 200;
+const MAX_NAMED = 3;
 const MIN_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_LIST_BYTES = 1024 * 1024 * 1024;
 
+export interface Follow extends Pick<Scan, "update" | "drop"> {
+  /** Of new or changed files: those that are no part of the work. */
+  leftOut?: (paths: Iterable<RawPath>) => Promise<ReadonlySet<RawPath>>;
+}
+
 /** `follow`: ignored files that count all the same, and tracked ones that do not any more. */
-export async function scan(
-  git: Git,
-  caps: Caps,
-  follow: Pick<Scan, "update" | "drop"> = { update: [], drop: [] },
-): Promise<Scan> {
+export async function scan(git: Git, caps: Caps, follow: Follow = { update: [], drop: [] }): Promise<Scan> {
   const maxBytes = Math.min(Math.max(caps.maxFiles * MAX_PATH_BYTES, MIN_LIST_BYTES), MAX_LIST_BYTES);
   const list = caps.withIgnored === true ? LIST.filter((word) => word !== WITHOUT_IGNORED) : LIST;
   const listed = await git.run(list, { maxBytes });
@@ -63,15 +65,24 @@ export async function scan(
   // What was a file and is a folder now stands before what is in it: git takes them in this order only.
   const paths = new Set(names.toSorted());
   for (const path of follow.drop) paths.delete(path);
+  const left = (await follow.leftOut?.(paths)) ?? new Set();
+  for (const path of left) paths.delete(path);
   if (paths.size > caps.maxFiles)
     return {
       ...nothing(),
       refused: `${paths.size} new or changed files are more than the ${caps.maxFiles} of a snapshot${most(paths, () => 1)}`,
     };
   const found = classify(paths, { root: workTreeOf(git), caps });
+  if (left.size > 0) found.warnings.push(leftWords([...left]));
   for (const [, name] of listed.stderr.matchAll(CLOSED))
     found.warnings.push(`${JSON.stringify(name)} cannot be entered; what is in it is not in the snapshot`);
   return found.refused === undefined ? { ...found, drop: [...found.drop, ...follow.drop] } : found;
+}
+
+function leftWords(left: readonly RawPath[]): string {
+  const names = left.slice(0, MAX_NAMED).map(shown).join(", ");
+  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
+  return `${names}${more} was ignored before the run and is left out, though no rule names it any more; \`git add\` has it taken in`;
 }
 
 function classify(paths: Iterable<RawPath>, { root, caps }: { root: string; caps: Caps }): Scan {

@@ -6,6 +6,7 @@ import { guardIn, isLeftIn, withGuard, withLeft } from "./guard.ts";
 import { judgeSnapshot } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
+import { following } from "./ignored-before.ts";
 import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import { capsOf } from "./scan.ts";
@@ -22,7 +23,12 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
   const [follow, lostRefs] = await Promise.all([followTracking(lane), watchRefs(lane)]);
-  const taken = await takeTree(lane.view, { caps, against: parent.tree, knownTree: known, follow });
+  const taken = await takeTree(lane.view, {
+    caps,
+    against: parent.tree,
+    knownTree: known,
+    follow: following(lane, follow),
+  });
   const parents = parent.commit === null ? [] : [parent.commit];
   const { at } = about;
   if (taken.scan.refused !== undefined) {

@@ -50,7 +50,7 @@ describe("a file that is to be added (git add -N)", () => {
     place.write("later.txt", "a person's\n");
     place.git("add", "-N", "--", "later.txt");
     const { warnings } = await iterate(2);
-    expect(warnings).toEqual(['"a.txt" was staged with other content than on disk: kept as lost/index-2']);
+    expect(warnings).toEqual(['"a.txt" was staged with content that the work has not: kept as lost/index-2']);
     expect(kept("a.txt")).toBe("staged");
   });
 });
@@ -61,7 +61,7 @@ describe("an index that git keeps in two files (core.splitIndex)", () => {
     place.git("update-index", "--split-index");
     stage("a.txt");
     const { warnings } = await iterate(2);
-    expect(warnings).toEqual(['"a.txt" was staged with other content than on disk: kept as lost/index-2']);
+    expect(warnings).toEqual(['"a.txt" was staged with content that the work has not: kept as lost/index-2']);
     expect(kept("a.txt")).toBe("staged");
     expect(status()).toBe("## pawl/task");
     place.write("a.txt", "on disk again\n");
@@ -232,7 +232,7 @@ describe("what was staged when a driver was killed", () => {
         const asked = { tree: judged, message: `iteration ${n}`, at: AT + n, snapshot: n };
         ({ isKilled } = acceptElsewhere(asked, `${point}:${n - 1}:kill`));
         workspace = await openFor(place);
-        const words = `"a.txt" was staged with other content than on disk: kept as lost/index-${n}`;
+        const words = `"a.txt" was staged with content that the work has not: kept as lost/index-${n}`;
         expect([n, (await workspace.accept(asked)).warnings]).toEqual([n, [words]]);
         expect(kept("a.txt", n)).toBe(`staged ${n}`);
         expect((await workspace.accept({ ...asked, at: AT + 60_000 })).warnings).toEqual([]);

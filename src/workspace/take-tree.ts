@@ -6,7 +6,7 @@ import { existsSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gitFailed, type Git, type GitResult } from "./git.ts";
 import { indexNumbers, type Numbers } from "./numbers.ts";
-import { scan, shown, type Caps, type RawPath, type Scan } from "./scan.ts";
+import { scan, shown, type Caps, type Follow, type RawPath, type Scan } from "./scan.ts";
 
 /** Files that git cannot take in are left out one by one, up to here. */
 const MAX_LEFT_OUT_FILES = 50;
@@ -37,8 +37,8 @@ interface Wanted {
   caps: Caps;
   against?: string;
   knownTree: string | undefined;
-  /** Ignored files that are to be tracked all the same, and those that are not any more. */
-  follow?: Pick<Scan, "update" | "drop">;
+  /** Files that count against the rules of what is ignored, or do not. */
+  follow?: Follow;
 }
 
 /** `knownTree` is the index's tree where the caller knows it: an unchanged workspace then costs one process. */

@@ -90,6 +90,12 @@ describe("refused before the start", () => {
       hint: /commit: --no-commit/,
     },
     { what: "a bad branch name", args: [...RUN, "--branch", "a..b"], says: /"a\.\.b" cannot be a branch name/ },
+    {
+      what: "a branch for which another is in the way",
+      args: [...RUN, "--branch", "main/x"],
+      says: /there can be no branch main\/x beside main/,
+      hint: /another name/,
+    },
     { what: "two checks of one name", args: [...RUN, "--check", "made=true"], says: /two checks are called made/ },
     {
       what: "a check that does not exist",

@@ -22,7 +22,7 @@ import { configDir, stateDir } from "../../platform/paths.ts";
 import type { Base, Redact } from "../../ports.ts";
 import type { RunSpec } from "../../spec.ts";
 import { VERSION } from "../../version.ts";
-import { branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
+import { blockingBranch, branchSlug, checkedBranch, freeBranchName } from "../../workspace/branch.ts";
 import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect.ts";
 import { EMPTY_TREE } from "../../workspace/objects.ts";
 import { userGit } from "../../workspace/user-git.ts";
@@ -215,6 +215,9 @@ async function branchFor(
 
 /** One that is there already must be where the run begins: nobody's commits are left behind or taken over. */
 async function freeBranch(name: string, { facts, env }: { facts: RepositoryFacts; env: Environment }): Promise<string> {
+  const blocking = await blockingBranch(name, { repository: facts.topLevel, environment: env });
+  if (blocking !== undefined)
+    throw new UsageError(`there can be no branch ${name} beside ${blocking}`, { hint: "give another name" });
   const place = { cwd: facts.topLevel, environment: env };
   const tip = (await userGit(["rev-parse", "-q", "--verify", `refs/heads/${name}`], place)).stdout.toString().trim();
   if (tip === "" || (facts.head.is !== "unborn" && tip === facts.head.commit)) return name;
