@@ -8,6 +8,21 @@ import { recordWork } from "./tasks.ts";
 const MAX_KEPT_MARKS = 64;
 const MAX_KEPT_PATHS = 40;
 const MAX_KEPT_FLAGGED = 200;
+const MAX_KEPT_THEIRS = 100;
+
+/** Commits of people, or without any what they changed between turns, as of the last snapshot. */
+export function recordTheirs(lane: LaneState, commits: readonly string[]): void {
+  lane.theirs.push({ snapshot: lane.head?.snapshot ?? 0, commits: [...commits] });
+  lane.theirs.splice(0, lane.theirs.length - MAX_KEPT_THEIRS);
+}
+
+export function takeTheirsBack(lane: LaneState, { to, salvage }: FactOf<"change-restored">): void {
+  const gone = lane.theirs.filter(({ snapshot }) => snapshot > to);
+  if (gone.length === 0) return;
+  lane.theirs = lane.theirs.filter(({ snapshot }) => snapshot <= to);
+  lane.takenBack.push({ to, salvage, commits: gone.flatMap(({ commits }) => commits) });
+  lane.takenBack.splice(0, lane.takenBack.length - MAX_KEPT_THEIRS);
+}
 
 export function recordChange(state: RunState, lane: LaneState, fact: FactOf<"change-recorded">): void {
   if (fact.flagged !== undefined)
@@ -46,6 +61,7 @@ export function recordChange(state: RunState, lane: LaneState, fact: FactOf<"cha
     if (oldest !== undefined) lane.marks.delete(oldest);
   }
   if (fact.by === "user") {
+    if (changed) recordTheirs(lane, []);
     owe(lane, fact.judged, `pawl: the user's change before iteration ${lane.iteration + 1}`);
     return;
   }

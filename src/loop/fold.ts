@@ -8,7 +8,7 @@ import { SENT_BACK_ONCE } from "./completion.ts";
 import { deliver, HURRIED, receive } from "./fold-directives.ts";
 import { recordFailing } from "./failing.ts";
 import { recordBaseline, recordVerdict } from "./fold-verdicts.ts";
-import { owe, recordChange } from "./fold-changes.ts";
+import { owe, recordChange, recordTheirs, takeTheirsBack } from "./fold-changes.ts";
 import { clearBenches, recordBench } from "./fold-seats.ts";
 import { endStep, recordExecution, recordPlan, recordProposal } from "./fold-solve.ts";
 import { endTurn, startTurn } from "./fold-turns.ts";
@@ -146,6 +146,7 @@ function step(state: RunState, fact: Fact): void {
 function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
   lane.effect = undefined;
   lane.branch = fact.branch;
+  if (fact.adopted.length > 0) recordTheirs(lane, fact.adopted);
   if (fact.conflict !== undefined) {
     // Still owed: it is tried again once a person has looked and reopened the run.
     lane.conflict = fact.conflict;
@@ -255,6 +256,7 @@ function escalate(state: RunState, lane: LaneState): void {
 }
 
 function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
+  takeTheirsBack(lane, fact);
   lane.effect = undefined;
   lane.restoreTo = undefined;
   lane.salvages += 1;

@@ -161,6 +161,10 @@ export interface LaneState {
   conflict: string | undefined;
   conflictReason: string | undefined;
   salvages: number;
+  /** What people did while the run worked, by the snapshot that has it first; bounded. */
+  theirs: { snapshot: number; commits: string[] }[];
+  /** Of that, what is not in the files any more, because the state of an iteration before it was put back. */
+  takenBack: { to: number; salvage: string; commits: string[] }[];
   /** Paths that the agent changed, the latest last; bounded. */
   touched: string[];
   /** Claims in a row, each on a green tree, that were not enough yet. */
@@ -362,6 +366,8 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastCommit: state.base.commit,
       branch: null,
       salvages: 0,
+      theirs: [],
+      takenBack: [],
       touched: [],
       claimsInRow: 0,
       errorsInRow: 0,

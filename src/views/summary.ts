@@ -67,6 +67,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
+    ...takenBackRows(state),
     ...protectedRows(state),
     ...loosenedRows(state),
     ...flaggedRows(state),
@@ -82,6 +83,17 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
 function agentRows(state: RunState): [string, string][] {
   const lines = [...spentRows(state), ...benchViews(state, { now: state.at }).map(benchWords)];
   return lines.map((text, at) => [at === 0 ? "agents" : "", text]);
+}
+
+/** A person's own work that went with what was put back: told to whoever may have missed it. */
+function takenBackRows(state: RunState): [string, string][] {
+  return mainLane(state).takenBack.map(({ to, salvage, commits }, at) => {
+    const named = commits.map((oid) => oid.slice(0, SHORT_OID_CHARS)).join(" ");
+    const what = commits.length === 0 ? "what you changed" : `your ${named}`;
+    const again = commits.length === 0 ? "" : `, git cherry-pick ${named} has it again`;
+    const all = `pawl restore ${state.run} --at ${salvage} --branch NAME`;
+    return [at === 0 ? "taken back" : "", `${what}, with the work after iteration ${to}${again}; all of it: ${all}`];
+  });
 }
 
 /** What pawl put back of the agent's change, and where its version is; tests that were allowed to change. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { currentOwner } from "../../src/platform/owner.ts";
-import { cliPlace } from "../support/cli.ts";
+import { cliPlace, GATE } from "../support/cli.ts";
 import { recorded, RUN } from "../support/recorded-place.ts";
 import { iterationFacts, laneReady, recordRun } from "../support/recorded-run.ts";
 import { waitFor } from "../support/temp.ts";
@@ -258,4 +258,22 @@ it("lets no escape sequence of agents, tools or goals reach the terminal (A9)", 
     expect([args, code, (stdout + stderr).includes("word")]).toEqual([args, 0, true]);
     expect(stdout + stderr).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\n\t]]/v);
   }
+});
+
+it("names a person's commit that went with what was put back, and how to have it again", async () => {
+  const work = "date +%s%N >> work.txt";
+  const waits = `touch ${GATE}in; while [ ! -e ${GATE}go ]; do sleep 0.02; done; ${work}`;
+  const turns = Object.fromEntries([1, 2, 3, 4, 5, 7].map((n) => [n, [work, "going on"] as const]));
+  const place = await cliPlace({ shellAgent: { ...turns, 6: [waits, "going on"] } });
+  const running = place.start(["run", "make it", "--check", "test -f never.txt"]);
+  const gate = (name: string): string => join(place.repository.path, `${GATE}${name}`);
+  await waitFor(() => existsSync(gate("in")), { what: "the sixth turn" });
+  const mine = place.repository.commit("mine", { "notes.md": "mine\n" });
+  writeFileSync(gate("go"), "");
+  const { code, stderr } = await running.done;
+  expect(code).toBe(1);
+  expect(existsSync(join(place.repository.path, "notes.md"))).toBe(false);
+  expect(stderr).toMatch(new RegExp(`^  taken back  your ${mine.slice(0, 10)}, .*salvage/\\d+ --branch NAME$`, "m"));
+  place.repository.git("cherry-pick", mine);
+  expect(place.repository.git("show", "HEAD:notes.md")).toBe("mine");
 });
