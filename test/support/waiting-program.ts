@@ -14,6 +14,7 @@ import { USUAL_LIMITS, type FenceLimits } from "../../src/platform/fence/limits.
 import type { Place } from "../../src/platform/fence/places.ts";
 import { PERL } from "../../src/platform/perl.ts";
 import { runProcess } from "../../src/platform/process.ts";
+import { signalAll, taggedProcesses } from "./processes.ts";
 
 const LIMIT_MS = 60_000;
 /** More than one takes to be made on a busy machine; only that something waits is looked at, never when. */
@@ -53,6 +54,8 @@ interface Given {
   limits?: FenceLimits;
   /** Folders below the one that is judged. */
   over?: string[];
+  /** In the last moment before it is told. */
+  begin?: () => void;
   /** A place that is shown in another, which commands can write to. */
   below?: boolean;
 }
@@ -86,6 +89,7 @@ async function run(script: string, tree: string, given: Given = {}) {
       return {
         ...wrapped,
         become(request) {
+          given.begin?.();
           const became = become?.(request);
           if (became !== undefined) way = "waited";
           return became;
@@ -115,6 +119,16 @@ async function hurried() {
   return done;
 }
 
+/** Somebody ends what waits in the very moment in which it is to be told: the machine has no memory left, say. */
+async function killed() {
+  const ended: number[] = [];
+  const begin = (): void => {
+    if (ended.length === 0) ended.push(...signalAll(taggedProcesses("PAWL_RUN", id)));
+  };
+  const { way: _, ...one } = await run("cat which", "two", { begin });
+  return { ...one, ended: ended.length };
+}
+
 try {
   if (how === "die") {
     for (const tree of ["one", "two"]) await run("true", tree);
@@ -132,6 +146,7 @@ try {
       relay: true,
     }),
     hurried: await hurried(),
+    killed: await killed(),
     below: await run(`cat ${shared}/below/which`, "two", { below: true }),
     limited: await run("cat which", "one", { limits: { ...USUAL_LIMITS, processes: 100 } }),
     manyLayers: await run("cat which", "one", {

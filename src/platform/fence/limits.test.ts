@@ -2,13 +2,13 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { figure } from "../../../test/support/figure.ts";
 import { tempDir } from "../../../test/support/temp.ts";
 import { bwrapFence, type Fence } from "../fence.ts";
 import { runProcess, type ProcessRecord } from "../process.ts";
 import { findGroups } from "./groups.ts";
-import type { FenceLimits } from "./limits.ts";
+import { mostIn, within, type FenceLimits } from "./limits.ts";
 import type { Place } from "./places.ts";
 
 const MB = 1024 ** 2;
@@ -106,4 +106,30 @@ it("what meets no limit has none named, and no control group is left of any (F11
   expect(left().length).toBeGreaterThanOrEqual(folders.length);
   fence.close();
   expect(left()).toEqual([]);
+});
+
+describe("limits that whoever started pawl was given himself", () => {
+  const text = [
+    "Limit                     Soft Limit           Hard Limit           Units     ",
+    "Max data size             unlimited            unlimited            bytes     ",
+    "Max processes             100                  1500                 processes ",
+    "Max file size             1000                 1000                 bytes     ",
+  ].join("\n");
+  const wanted = { memoryBytes: 2 ** 33, mappedBytes: 2 ** 34, processes: 2_048, fileBytes: 4 * 1024 ** 3 };
+
+  it("are the most that can be given, files in whole blocks", () => {
+    expect(within(wanted, mostIn(text))).toEqual({ ...wanted, processes: 1500, fileBytes: 512 });
+    const few = { ...wanted, processes: 10, fileBytes: 512 };
+    expect(within(few, mostIn(text))).toEqual(few);
+  });
+
+  it("leave no more than they are for memory and what is mapped", () => {
+    const { memoryBytes, mappedBytes } = within(wanted, { ...mostIn(text), data: 2 ** 33 + 5 });
+    expect([memoryBytes, mappedBytes]).toEqual([2 ** 33, 5]);
+    expect(within(wanted, { ...mostIn(text), data: 7 })).toMatchObject({ memoryBytes: 7, mappedBytes: 0 });
+  });
+
+  it("are none where they are not told", () => {
+    expect(within(wanted, mostIn(""))).toEqual(wanted);
+  });
 });

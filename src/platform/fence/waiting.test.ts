@@ -203,6 +203,7 @@ describe.each(WHO)("as %s", (who) => {
         output: "two\nmade\nwhich\n",
         written: ["made"],
       })),
+      killed: { code: 0, left: 0, output: "two\n", written: [], ended: 1 },
       below: { ...well, output: "one\n" },
       // Another limit than it was started with.
       limited: { ...well, way: "copy", output: "one\n" },
