@@ -15,6 +15,7 @@ import type { Place } from "../../src/platform/fence/places.ts";
 import { PERL } from "../../src/platform/perl.ts";
 import { runProcess } from "../../src/platform/process.ts";
 import { signalAll, taggedProcesses } from "./processes.ts";
+import { waitFor } from "./temp.ts";
 
 const LIMIT_MS = 60_000;
 /** More than one takes to be made on a busy machine; only that something waits is looked at, never when. */
@@ -121,6 +122,7 @@ async function hurried() {
 
 /** Somebody ends what waits in the very moment in which it is to be told: the machine has no memory left, say. */
 async function killed() {
+  await waitFor(() => taggedProcesses("PAWL_RUN", id).length > 0, { what: "what waits" });
   const ended: number[] = [];
   const begin = (): void => {
     if (ended.length === 0) ended.push(...signalAll(taggedProcesses("PAWL_RUN", id)));
