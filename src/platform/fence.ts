@@ -10,13 +10,9 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   realpathSync,
-  rmSync,
-  writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TerminalError } from "../errors.ts";
 import { fault } from "./faults.ts";
@@ -28,9 +24,10 @@ import { sizeWords, type Held } from "./fence/held.ts";
 import { innerIdentity } from "./fence/identity.ts";
 import { openKeeper, tooSlow, uidOf, type Keeper } from "./fence/keeper.ts";
 import { findingIn, layersOf, type Layered } from "./fence/layered.ts";
-import { fileWithoutName, type LayerRequest } from "./fence/layers.ts";
+import type { LayerRequest } from "./fence/layers.ts";
 import { mostIn, within, type Most } from "./fence/limits.ts";
 import { openMoulds, type Moulds } from "./fence/mould.ts";
+import { fileWithoutName } from "./fence/nameless.ts";
 import { inheritedFds } from "./fence/outer.ts";
 import { isWithin, systemPlaces, type Place } from "./fence/places.ts";
 import { seccompFilter } from "./fence/seccomp.ts";
@@ -106,7 +103,7 @@ export async function bwrapFence({ run, places, layers }: Opening): Promise<Fenc
   const uid = isRoot ? uidOf(run) : undefined;
   const keeper = isKept ? await openKeeper(places, { uid, nsenter, mounts: layers?.mounts }) : undefined;
   const filter = seccompFilter();
-  const kept = filter === undefined ? undefined : keepOpen(filter);
+  const kept = filter === undefined ? undefined : fileWithoutName(filter);
   let isOpen = true;
   const close = (): void => {
     keeper?.close();
@@ -216,18 +213,6 @@ function canLayer(keeper: Keeper, trial: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** A file without a name: nothing of it is left, however this process ends. */
-function keepOpen(bytes: Uint8Array): number {
-  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
-  try {
-    const file = join(folder, "seccomp.bpf");
-    writeFileSync(file, bytes, { mode: 0o600 });
-    return openSync(file, "r");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -3,9 +3,9 @@
  * overlay). Mounted by a keeper in its own mount namespace, on being asked and with an answer, so that the host never
  * sees one; gone with the keeper.
  */
-import { mkdirSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { fileWithoutName } from "./nameless.ts";
 
 /** What a process wrote, and where it finds the whole. */
 export interface Layer {
@@ -163,13 +163,3 @@ function linesOf(answers: Answers): string[] {
 
 /** Which a keeper writes to. */
 export const openAnswers = (): Answers => ({ fd: fileWithoutName(), read: 0, asked: 0 });
-
-/** Open here: nothing of it is left, however this process ends. */
-export function fileWithoutName(): number {
-  const folder = mkdtempSync(join(tmpdir(), "pawl-fence-"));
-  try {
-    return openSync(join(folder, "said"), "wx+", 0o600);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
