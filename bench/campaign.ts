@@ -5,14 +5,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setup } from "../test/support/build-programs.ts";
+import { cleanUp } from "../test/support/file-end.ts";
 import { writeDurably } from "../src/platform/files.ts";
 import { countedParts } from "./campaign/counts.ts";
 import { faults, git } from "./campaign/faults.ts";
 import { kills } from "./campaign/kills.ts";
 import { laws } from "./campaign/laws.ts";
 import type { Part } from "./campaign/part.ts";
+import { cheats, honest } from "./campaign/verdicts.ts";
 
-const PARTS: readonly Part[] = [kills, faults, git, laws, ...countedParts];
+const PARTS: readonly Part[] = [honest, cheats, kills, faults, git, laws, ...countedParts];
 const FILE = process.env["PAWL_CAMPAIGN_FILE"] ?? join(import.meta.dirname, "campaign.json");
 const READABLE = 0o644;
 
@@ -56,3 +58,4 @@ for (const part of parts) {
   console.log(JSON.stringify({ part: part.name, ...result }));
   if (wrongs.length > 0) process.exitCode = 1;
 }
+await cleanUp();
