@@ -26,7 +26,8 @@ import { header } from "../header.ts";
 import { loudnessOf } from "../loudness.ts";
 import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
-import { resolveRun } from "../run-id.ts";
+import { commandsIn, folderIn } from "../given-folder.ts";
+import { repositoriesOf, resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
 import {
   addSettings,
@@ -80,7 +81,8 @@ async function resume(
     const row = await resolveRun(state.journal, { asked, cwd });
     const folded = fold(await state.journal.read(row.run));
     const { spec } = folded;
-    refuseDifferences(parsedFlags(frozen), { spec, say: sayValue });
+    const [topLevel = cwd] = repositoriesOf(cwd);
+    refuseDifferences(commandsIn(parsedFlags(frozen), folderIn(topLevel, cwd)), { spec, say: sayValue });
     refuseOtherPlace(options, spec.workspace);
     if (row.owner !== undefined) return await tellDriver(state, { run: row.run, pid: row.owner.pid, change });
     refuse(folded, change);
