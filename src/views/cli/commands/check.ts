@@ -100,11 +100,10 @@ async function judgeAll(
     if (found === undefined || signal.aborted) break;
     const verdict = await judged(found, {
       ports,
-      goal: spec.goal,
+      spec,
       base,
       tree,
       baseTests: undefined,
-      policy: spec.verdicts,
       wall: Date.now(),
       undone: [],
       baselines: new Map(),
