@@ -100,6 +100,13 @@ export function replyTo({ kind, options }: Pick<QuestionState, "kind" | "options
   return { is: "text", text: chosen ?? text };
 }
 
+/** A bare number that is neither the number nor the name of an option, where there are options. */
+export function isNoOption({ kind, options }: Pick<QuestionState, "kind" | "options">, text: string): boolean {
+  const word = text.trim();
+  if (kind !== "question" || options.length === 0 || !/^[-+]?\d+$/.test(word)) return false;
+  return options[Number(word) - 1] === undefined && !options.includes(word);
+}
+
 /** Words for the agent that answer what the loop asked, and so stand in its next prompt. */
 export function isForPrompt(state: RunState, { id, directive }: Pick<DirectiveState, "id" | "directive">): boolean {
   if (directive.kind !== "answer") return false;
