@@ -264,7 +264,13 @@ export const factSchema = z.discriminatedUnion("type", [
   }),
   fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),
-  fact("directive-delivered", { id: z.string(), how: z.string(), turn: count.nullable() }),
+  /** `refused`: it came to nothing; `how` says why. */
+  fact("directive-delivered", {
+    id: z.string(),
+    how: z.string(),
+    turn: count.nullable(),
+    refused: z.literal(true).optional(),
+  }),
   fact("directive-acknowledged", { id: z.string(), turn: count }),
   fact("human-requested", {
     question: z.string(),

@@ -11,7 +11,16 @@ chmodSync(join(cwd, "test.sh"), 0o755);
 const exists = (command: string) => commandExists(command, { env: { PATH: `/usr/bin:/bin:${cwd}/bin` }, cwd });
 
 it("finds programs in PATH, in the tree, and after assignments", () => {
-  for (const command of ["sh -c true", "tool", "  tool --x", "./test.sh", "bin/tool", "/bin/sh", "CI=1 A= tool x"]) {
+  for (const command of [
+    "sh -c true",
+    "tool",
+    "  tool --x",
+    "./test.sh",
+    "bin/tool",
+    "/bin/sh",
+    "CI=1 A= tool x",
+    "cd bin && ./tool",
+  ]) {
     expect([command, exists(command)]).toEqual([command, true]);
   }
 });
@@ -26,6 +35,8 @@ it("says no only to a plain name that is nowhere", () => {
     "bin",
     "nope && true",
     "nope|cat",
+    "cd x && nope",
+    "cd bin && ./test.sh",
     "./bin",
   ];
   for (const command of none) expect([command, exists(command)]).toEqual([command, false]);
@@ -38,7 +49,7 @@ it("accepts a program of the tree that a setup may make", () => {
 });
 
 it("accepts what only a shell can tell", () => {
-  const shell = ["cd x && nope", "if true; then nope; fi", "(nope)", "'my tool' x", "$TOOL x", "`nope`", "~/x/run"];
+  const shell = ["cd $X && nope", "if true; then nope; fi", "(nope)", "'my tool' x", "$TOOL x", "`nope`", "~/x/run"];
   const more = ["! nope", "[ -f x ]", "{ nope; }", 'A="b c" nope', ": nope", "", "for i in 1; do nope; done", "*.sh"];
   for (const command of [...shell, ...more]) {
     expect([command, exists(command)]).toEqual([command, true]);

@@ -1,6 +1,7 @@
 /** Whether the programs a check command names exist: asked before a run starts, and after a shell did not find one. */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
+import { folderOf } from "../platform/command-folder.ts";
 
 /** What a POSIX shell answers itself. */
 const SHELL_WORDS = new Set(
@@ -26,6 +27,8 @@ interface Surroundings {
  * tell (quotes, substitutions, compound commands) counts as existing.
  */
 export function commandExists(commandLine: string, { env, cwd, hasSetup = false }: Surroundings): boolean {
+  const { folder, command } = folderOf(commandLine);
+  if (folder !== "") return commandExists(command, { env, cwd: resolve(cwd, folder), hasSetup });
   const words = commandLine.trim().split(/[\s;&|<>()]+/);
   const word = words.find((each) => !ASSIGNMENT.test(each));
   if (word === undefined || !PLAIN_WORD.test(word) || word.startsWith("~") || SHELL_WORDS.has(word)) return true;

@@ -29,6 +29,7 @@ import { rewrittenTests } from "./rewritten.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
 import { telltalesOf } from "./telltales.ts";
 import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
+import { counted } from "../plural.ts";
 
 const SHELL = "/bin/sh";
 /** `$0` of the shell, so that its own complaints can be told from those of shells inside the command. */
@@ -156,7 +157,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
       const isEmpty = !isRed && ranNone && exempt.length === 0 && isWork(tree, change);
       return isEmpty ? unverifiable(RAN_NONE) : { ...verdict, evidence };
     }
-    const head = `${isRed ? "Besides," : "The command ended well, but"} ${failures.length} of ${baseline.size} tests of the base did not run.`;
+    const head = `${isRed ? "Besides," : "The command ended well, but"} ${failures.length} of ${counted(baseline.size, "test")} of the base did not run.`;
     const excerpt = `${head}\n${endOf(plain(output), MAX_EXCERPT_BYTES - head.length - 1)}`;
     return isRed
       ? { ...verdict, evidence, failures: [...verdict.failures, first, ...rest], excerpt }

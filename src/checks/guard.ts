@@ -12,6 +12,7 @@ import { isTestPath, languageOf } from "./guard/languages.ts";
 import { countTests, deletedTests, emptiedTests, skippedTests, type Version } from "./guard/tests.ts";
 import { inProcessCheck } from "./in-process.ts";
 import { readTreeFile } from "./tree-file.ts";
+import { counted as numberOf } from "../plural.ts";
 
 type Spec = CheckSpecOf<"guard">;
 
@@ -116,7 +117,11 @@ function suppressions(versions: readonly Version[]): Failure[] {
   return counted
     .filter(({ before, after }) => after > before)
     .map(({ path, before, after }) =>
-      finding("suppressions", path, `silences ${after} findings of linters and compilers, before ${before}`),
+      finding(
+        "suppressions",
+        path,
+        `silences ${numberOf(after, "finding")} of linters and compilers, before ${before}`,
+      ),
     );
 }
 
@@ -159,7 +164,7 @@ function diffSize(files: readonly FileChange[], { maxLines }: Spec): Failure[] {
   return [
     {
       fingerprint: "guard:diff-size",
-      message: `diff-size: ${lines} lines changed, at most ${maxLines} may: ${shown}`,
+      message: `diff-size: ${numberOf(lines, "line")} changed, at most ${maxLines} may: ${shown}`,
       expected: `at most ${maxLines}`,
       actual: String(lines),
     },

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { tempDir } from "../../test/support/temp.ts";
@@ -45,6 +45,19 @@ it.each([
 ])("knows nothing of the kind about %s", async (command) => {
   const scripts = { test: "node --test", both: "node --test && eslint .", hooked: "jest", posthooked: "sh lint.sh" };
   expect(await isOneRunner(command, project({ ...scripts, round: "npm run round" }))).toBe(false);
+});
+
+it("looks into the folder that a command leads to first", async () => {
+  const folder = project({});
+  mkdirSync(join(folder, "pkg"));
+  writeFileSync(join(folder, "pkg/package.json"), JSON.stringify({ scripts: { test: "node --test" } }));
+  const commands = ["cd pkg && npm test", "npm test", "cd pkg && npm test; true", "cd pkg && npm test && cd .."];
+  expect(await Promise.all(commands.map((command) => isOneRunner(command, folder)))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 it("makes nothing of a package.json that is none", async () => {

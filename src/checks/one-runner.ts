@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { folderOf } from "../platform/command-folder.ts";
 
 const MAX_PACKAGE_CHARS = 1024 * 1024;
 /** Scripts that call scripts. */
@@ -48,9 +49,10 @@ const MANAGERS = new Set(["npm", "pnpm", "yarn", "bun"]);
 
 type Scripts = Readonly<Record<string, unknown>>;
 
-export async function isOneRunner(command: string, folder: string): Promise<boolean> {
+export async function isOneRunner(given: string, tree: string): Promise<boolean> {
+  const { folder, command } = folderOf(given);
   if (COMPOUND.test(command)) return false;
-  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "");
+  const text = await readFile(join(tree, folder, "package.json"), "utf8").catch(() => "");
   return isRunnerIn(command, scriptsIn(text.slice(0, MAX_PACKAGE_CHARS)), MAX_DEPTH);
 }
 

@@ -7,6 +7,7 @@ import { crateName } from "./report/cargo.ts";
 import { UNNAMED } from "./report/counts.ts";
 import type { TestStatus, UnitStatus } from "./report/report.ts";
 import { isTestOf, type Among } from "./tests-of-file.ts";
+import { counted } from "../plural.ts";
 
 export type TestStatuses = ReadonlyMap<string, TestStatus | UnitStatus>;
 
@@ -43,7 +44,7 @@ export function missingTests({ baseline, now, left = [], touched = [], goModule 
   if (![...baseline.values()].some((status) => status !== "none")) return { failures: [], exempt: [] };
   if (now === undefined && !isHeard(baseline)) return { failures: [], exempt: [] };
   if (now === undefined) {
-    const tests = testCount(baseline) === 0 ? "tests" : `the ${testCount(baseline)} tests`;
+    const tests = testCount(baseline) === 0 ? "tests" : counted(testCount(baseline), "test");
     const message = `${tests} of the base: no report of them, although the command ended well`;
     return { failures: [{ fingerprint: NO_REPORT, message }], exempt: [] };
   }
@@ -102,7 +103,7 @@ function fewer(baseline: TestStatuses, now: TestStatuses): Failure[] {
   const ran = [baseline, now].map((one) => count(one, ["pass", "fail"]));
   const [before = 0, after = 0] = ran;
   if (after >= before) return [];
-  return [{ fingerprint: FEWER, message: `${before} tests ran on the base, and ${after} run now` }];
+  return [{ fingerprint: FEWER, message: `${counted(before, "test")} ran on the base, and ${after} now` }];
 }
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|rb|rs|php|exs?|java|kt|cs)$/;

@@ -21,6 +21,7 @@ import { slotPath, type LaneLayout } from "../workspace/layout.ts";
 import type { Layers } from "../workspace/verify-tree.ts";
 import { codeConfine } from "./fence-code.ts";
 import { openScratch, removeFolder, withDrop, type Fresh } from "./fence-scratch.ts";
+import { counted } from "../plural.ts";
 
 /** Of the loopback inside; nobody else is there. */
 const PROXY_PORT = 3_128;
@@ -265,7 +266,11 @@ function socketFolder(runDir: string): { root: string; folder: string } {
 
 function levelOf({ level }: Fence, { network, hosts }: FenceSpec): string {
   const reach =
-    network === "open" ? "open network" : hosts.length === 0 ? "no network" : `network: ${hosts.length} hosts`;
+    network === "open"
+      ? "open network"
+      : hosts.length === 0
+        ? "no network"
+        : `network: ${counted(hosts.length, "host")}`;
   return `${level}, ${reach}`;
 }
 

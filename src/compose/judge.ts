@@ -5,24 +5,25 @@
 import type { Verdict } from "../events.ts";
 import { redactValues } from "../journal/chain.ts";
 import { afterQuarantine } from "../loop/quarantine.ts";
-import { comparedWith, isExcused, onBaseTests } from "../loop/stages.ts";
-import type { Check, JudgeAbout, JudgedChange, Ports, Redact } from "../ports.ts";
-import type { VerdictSpec } from "../spec.ts";
+import { judgeInStages } from "../loop/perform-stages.ts";
+import { comparedWith } from "../loop/stages.ts";
+import type { RunState } from "../loop/state.ts";
+import type { Check, JudgeAbout, JudgedChange, Ports, Redact, Workspace } from "../ports.ts";
+import type { RunSpec } from "../spec.ts";
 
 export interface Judging {
   ports: Pick<Ports, "workspace">;
-  goal: string;
+  spec: RunSpec;
   /** What guards and judges compare with. */
   base: string;
   tree: string;
   /** The tree without the tests that the base lacks, where that is another. */
   baseTests: string | undefined;
-  policy: VerdictSpec;
   /** For quarantine, ms since 1970. */
   wall: number;
   undone: JudgedChange["undone"];
   /** By name of the check; of the tree before the first turn. */
-  baselines: ReadonlyMap<string, Verdict>;
+  baselines: RunState["baselines"];
   /** A person changed tests between turns. */
   testsFollowed: boolean;
   /** Of the checks that came before, by name. */
@@ -42,22 +43,33 @@ export async function judged(check: Check, { runs, ...judging }: Judging & { run
   return overRuns(said);
 }
 
-/** In the stages of a run: the base's tests have to hold without the new ones. */
+/** In the stages of a run. */
 export async function judgedOnce(check: Check, judging: Judging): Promise<Verdict> {
-  const { tree, baseTests = tree, baselines, policy, wall, signal, redact } = judging;
-  const alone = baseTests === tree ? undefined : afterQuarantine(await onTree(check, baseTests, judging), policy, wall);
-  const isSettled = alone !== undefined && alone.is !== "pass" && !isExcused(alone, baselines.get(check.name));
-  const verdict =
-    alone !== undefined && (isSettled || signal.aborted)
-      ? onBaseTests(alone, await judging.ports.workspace.changes(baseTests, tree))
-      : await onTree(check, tree, judging);
-  return redactValues(afterQuarantine(verdict, policy, wall), redact);
+  const { spec, tree, baseTests, baselines, wall, signal, redact } = judging;
+  const { workspace } = judging.ports;
+  const about = aboutJudging(check, judging);
+  const verdict = await judgeInStages({
+    check: check.name,
+    tree,
+    baseTests,
+    before: { spec, baselines },
+    baseline: about.baseline,
+    wall,
+    judge: (one) => onTree(check, one, { about, workspace, signal }),
+    workspace,
+    signal,
+  });
+  return redactValues(afterQuarantine(verdict, spec.verdicts, wall), redact);
 }
 
-async function onTree(check: Check, tree: string, judging: Judging): Promise<Verdict> {
-  const verify = await judging.ports.workspace.verifyTree(tree);
+async function onTree(
+  check: Check,
+  tree: string,
+  { about, workspace, signal }: { about: JudgeAbout; workspace: Workspace; signal: AbortSignal },
+): Promise<Verdict> {
+  const verify = await workspace.verifyTree(tree);
   try {
-    return await check.judge(verify, judging.signal, aboutJudging(check, judging));
+    return await check.judge(verify, signal, about);
   } finally {
     await verify.release();
   }
@@ -65,7 +77,7 @@ async function onTree(check: Check, tree: string, judging: Judging): Promise<Ver
 
 function aboutJudging(
   { name }: Check,
-  { ports: { workspace }, goal, base, tree, undone, baselines, testsFollowed, verdicts }: Judging,
+  { ports: { workspace }, spec: { goal }, base, tree, undone, baselines, testsFollowed, verdicts }: Judging,
 ): JudgeAbout {
   return {
     goal,

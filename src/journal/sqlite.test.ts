@@ -169,7 +169,7 @@ describe("a disk that refuses", () => {
     mkdirSync(join(place.dir, "trace.db"), { recursive: true });
     const { trace, close } = open(place.dir);
     for (let n = 0; n < 12_500; n += 1) trace.write("r", { at: n, turn: 1, kind: "text", data: n });
-    await expect(trace.flush()).rejects.toThrow(/12500 lines of the agent's stream are not on the disk/);
+    await expect(trace.flush()).rejects.toThrow(/12,500 lines of the agent's stream did not reach the disk/);
     close();
   });
 

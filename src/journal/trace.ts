@@ -7,6 +7,7 @@ import type { Redact, Trace, TraceLine } from "../ports.ts";
 import { bounded } from "./bounded.ts";
 import type { Changes } from "./changes.ts";
 import type { Store } from "./sqlite.ts";
+import { counted } from "../plural.ts";
 
 /** Half of what is promised, to leave room for a busy event loop. */
 const GROUP_COMMIT_MS = 50;
@@ -131,10 +132,13 @@ export function makeTrace({ store, changes, redact }: TraceParts): TailedTrace {
       const cause = failure;
       failure = undefined;
       if (lost > 0)
-        throw new TerminalError(`${lost} lines of the agent's stream are not on the disk: ${wordsOf(cause)}`, {
-          cause,
-          hint: "the facts are not touched by this; check space, rights and `ulimit -n` where pawl keeps its state",
-        });
+        throw new TerminalError(
+          `${counted(lost, "line")} of the agent's stream did not reach the disk: ${wordsOf(cause)}`,
+          {
+            cause,
+            hint: "the facts are not touched by this; check space, rights and `ulimit -n` where pawl keeps its state",
+          },
+        );
     },
     close() {
       commit();

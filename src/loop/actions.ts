@@ -49,7 +49,8 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "end-wait"; wait: string }
   | { do: "tell"; directive: string; text: string }
   | { do: "switch-model"; directive: string; model: string }
-  | { do: "deliver"; directive: string; how: string }
+  /** `refused`: nothing was done about it. */
+  | { do: "deliver"; directive: string; how: string; refused?: true }
   | ({ do: "ask"; about: string } & Pick<FactOf<"human-requested">, "kind" | "text" | "options" | "untilElapsed">)
   | { do: "answer"; question: string; answer: Answer }
   | { do: "hook"; hook: HookSpec; on: HookEvent; occasion: string; fact: object | undefined; outcome?: Outcome }

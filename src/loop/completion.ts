@@ -11,6 +11,7 @@ import { reviewStand } from "./review.ts";
 import { verdictOf, type LaneState, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
+import { counted } from "../plural.ts";
 
 const PRE_EXISTING = "pre-existing";
 const FLAKY = "flaky";
@@ -147,7 +148,7 @@ export function refusedOnce(state: RunState, lane: LaneState): Draft | undefined
   const reason =
     rule === PRE_EXISTING
       ? `the claim is refused: nothing fails but what failed before your first change: ${which}. If the goal asks for these to pass, mend them now. If it does not, leave them as they are and claim again: a person will decide.`
-      : `the claim is refused: on these very files this both passes and fails: ${which}. Find out whether your change made it unreliable, and mend that; it counts again when it passes ${state.spec.verdicts.passes} times in a row.`;
+      : `the claim is refused: on these very files this both passes and fails: ${which}. Find out whether your change made it unreliable, and mend that; it counts again when it passes ${counted(state.spec.verdicts.passes, "time")} in a row.`;
   return { rule, next: "continue", reason };
 }
 

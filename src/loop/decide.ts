@@ -23,6 +23,7 @@ import { verdictOf, type Judgement, type LaneState, type RunState } from "./stat
 import { hasPendingEdit } from "./task-directives.ts";
 import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
 import { openTasks } from "./tasks.ts";
+import { counted } from "../plural.ts";
 
 export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody {
   const rules = RULES[state.spec.recipe];
@@ -141,7 +142,7 @@ function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefi
   if (over === undefined) return undefined;
   const reason =
     over.which === "usd-unknown"
-      ? `the cost of ${over.spent} turns is unknown and no token or time limit is set beside the dollar limit`
+      ? `the cost of ${counted(over.spent, "turn")} is unknown and no token or time limit is set beside the dollar limit`
       : `limit on ${over.which} reached: ${amount(over.spent, over.which)} of ${amount(over.limit, over.which)}`;
   return end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
 }
@@ -182,7 +183,7 @@ function repeatsBlocked(state: RunState, lane: LaneState): Lesson | undefined {
 /** One rung per struggling iteration; rungs that cannot be taken here are passed over. */
 function climb(state: RunState, lane: LaneState, signals: Signal[]): Draft {
   const { ladder } = state.spec.struggle;
-  const why = `struggling: ${signals.join(", ")} for ${lane.track.struggling + 1} iterations`;
+  const why = `struggling: ${signals.join(", ")} for ${counted(lane.track.struggling + 1, "iteration")}`;
   const numbers = { rung: lane.track.rung };
   const rung = ladder.slice(lane.track.rung).find((candidate) => isPossible(candidate, state, lane)) ?? "stop";
   switch (rung) {
@@ -279,7 +280,10 @@ function goOn(state: RunState, lane: LaneState): Draft {
   return {
     rule: "continue",
     next: "continue",
-    reason: red.length > 0 ? `${red.length} of ${votes.length} checks are red` : "not claimed yet",
+    reason:
+      red.length > 0
+        ? `${red.length} of ${counted(votes.length, "check")} ${red.length === 1 ? "is" : "are"} red`
+        : "not claimed yet",
   };
 }
 

@@ -16,6 +16,7 @@ import { reviewKey } from "./review.ts";
 import { candidates, chosen, dueBench, type Seat } from "./seats.ts";
 import { planSession } from "./sessions.ts";
 import type { LaneState, RunState } from "./state.ts";
+import { counted } from "../plural.ts";
 
 /** A workspace left alone this long may have been edited by its user: it is looked at before the next turn. */
 const USER_EDIT_GAP_MS = 1_000;
@@ -159,7 +160,7 @@ function startTurn(state: RunState, lane: LaneState, now: Now, iteration: number
   const throttled = throttledUntil(state, now.wall);
   if (throttled !== undefined) {
     const { callsPerHour } = state.limits;
-    const reason = `${callsPerHour} ${callsPerHour === 1 ? "call" : "calls"} in the last hour`;
+    const reason = `${counted(callsPerHour ?? 0, "call")} in the last hour`;
     const key = `${THROTTLE}${state.turns}`;
     return [{ do: "wait", key, why: "throttle", reason, ...untilWall(now, throttled - now.wall) }];
   }

@@ -18,10 +18,11 @@ import {
   type Good,
 } from "./control.ts";
 import type { Hands } from "./hands.ts";
-import { blamed, isLeft } from "./pre-existing.ts";
+import { judgeInStages } from "./perform-stages.ts";
+import { blamed } from "./pre-existing.ts";
 import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
 import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
-import { comparedWith, isExcused, onBaseTests } from "./stages.ts";
+import { comparedWith } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** Longest that the base's judgement lets the start of the agent go first: on few cores each would slow the other down. */
@@ -80,7 +81,18 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
   const verdict = await untilKnown(
     asking,
-    () => judgeInStages(found, action, asking),
+    () =>
+      judgeInStages({
+        check,
+        tree,
+        baseTests: action.baseTests,
+        before: run.state,
+        baseline: asking.about.baseline,
+        wall: run.now().wall,
+        judge: (one) => judgeTree(found, one, asking),
+        workspace: hands.ports.workspace,
+        signal,
+      }),
     (runs) => verdictOfRuns(run.state, spec, runs),
   );
   await started;
@@ -125,21 +137,6 @@ interface Asking {
   signal: AbortSignal;
   about: JudgeAbout;
   spec: CheckSpec;
-}
-
-/** The base's tests must hold without the new ones, which could keep them from being run. */
-async function judgeInStages(found: Check, { tree, baseTests }: Judging<"check">, asking: Asking): Promise<Verdict> {
-  if (baseTests !== undefined && baseTests !== tree) {
-    const { run } = asking.hands;
-    const said = await judgeTree(found, baseTests, asking);
-    const alone = afterQuarantine(said, run.state.spec.verdicts, run.now().wall);
-    // What does not count here must not hide what the new tests say.
-    const isHeld = alone.is === "pass" || isLeft(run.state, found.name, alone);
-    if (!isHeld && !isExcused(alone, asking.about.baseline))
-      return onBaseTests(alone, await asking.hands.ports.workspace.changes(baseTests, tree));
-    if (asking.signal.aborted) return alone;
-  }
-  return await judgeTree(found, tree, asking);
 }
 
 async function judgeTree(found: Check, tree: string, { hands, signal, about, spec }: Asking): Promise<Verdict> {

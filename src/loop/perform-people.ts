@@ -5,7 +5,7 @@ import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { asItStands } from "./perform-end.ts";
 import { healthPause, pauseHeading } from "./health-pause.ts";
-import { isForPrompt, replyTo, settled } from "./questions.ts";
+import { isForPrompt, replyTo, settled, TURN_OVER } from "./questions.ts";
 
 const MAX_NOTES_BYTES = 1024 * 1024;
 const MAX_ERROR_TURNS = 10;
@@ -63,25 +63,27 @@ export async function answer(action: Extract<Action, { do: "answer" }>, hands: H
   const asked = run.state.questions.get(id);
   if (asked === undefined || asked.answer !== undefined) return;
   await run.append([{ type: "human-answered", lane, question: id, ...given }]);
-  const how = asked.turn === null ? settled(given.text) : await reply(action, hands);
+  const receipt = asked.turn === null ? { how: settled(given.text) } : await reply(action, hands);
   const directive = given.directive === undefined ? undefined : run.state.directives.get(given.directive);
   if (directive === undefined || directive.delivered !== undefined || isForPrompt(run.state, directive)) return;
-  await run.append([{ type: "directive-delivered", lane, id: directive.id, how, turn: asked.turn }]);
+  await run.append([{ type: "directive-delivered", lane, id: directive.id, ...receipt, turn: asked.turn }]);
 }
 
 async function reply(
   { lane, question, answer: given }: Extract<Action, { do: "answer" }>,
   hands: Hands,
-): Promise<string> {
+): Promise<{ how: string; refused?: true }> {
   const running = hands.running.get(lane);
   const waiting = running?.asked.get(question);
   const asked = hands.run.state.questions.get(question);
-  if (running === undefined || waiting === undefined || asked === undefined) return "its turn had ended";
+  if (running === undefined || waiting === undefined || asked === undefined) return { how: TURN_OVER, refused: true };
   running.asked.delete(question);
   const said = replyTo({ kind: asked.kind, options: waiting.options }, given);
   const taken = running.session.reply?.(waiting.question, said) ?? Promise.resolve(false);
   const isTaken = await Promise.race([taken, running.ended.then(() => false)]);
-  return isTaken ? `given to the agent in turn ${running.turn}` : "the agent did not wait for it any more";
+  return isTaken
+    ? { how: `given to the agent in turn ${running.turn}` }
+    : { how: "the agent did not wait for it any more", refused: true };
 }
 
 /** At least once: one that was running when its driver died runs again; one that has ended never does. */

@@ -69,8 +69,8 @@ export async function editTaskFile(
   const { iteration, head } = laneOf(run.state, lane);
   const known = run.state.tasks?.list ?? [];
   const edited = await writeEdit(hands, { edit, known });
-  const delivered: NewFact = { type: "directive-delivered", lane, id: directive, how: edited.how, turn: null };
-  if (edited.refused) return await run.append([delivered]);
+  const delivered = { type: "directive-delivered" as const, lane, id: directive, how: edited.how, turn: null };
+  if (edited.refused) return await run.append([{ ...delivered, refused: true }]);
   const n = run.state.snapshots;
   const message = `pawl: before iteration ${iteration + 1}`;
   const about = { parent: head?.snapshot ?? 0, message, at: run.now().wall, by: "user" as const };

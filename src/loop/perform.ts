@@ -76,7 +76,14 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await switchModel(action, hands);
     case "deliver":
       return await run.append([
-        { type: "directive-delivered", lane, id: action.directive, how: action.how, turn: null },
+        {
+          type: "directive-delivered",
+          lane,
+          id: action.directive,
+          how: action.how,
+          turn: null,
+          ...(action.refused === true ? { refused: true } : {}),
+        },
       ]);
     case "ask":
       return await ask(action, hands);

@@ -100,6 +100,13 @@ export function replyTo({ kind, options }: Pick<QuestionState, "kind" | "options
   return { is: "text", text: chosen ?? text };
 }
 
+/** A bare number that is neither the number nor the name of an option, where there are options. */
+export function isNoOption({ kind, options }: Pick<QuestionState, "kind" | "options">, text: string): boolean {
+  const word = text.trim();
+  if (kind !== "question" || options.length === 0 || !/^[-+]?\d+$/.test(word)) return false;
+  return options[Number(word) - 1] === undefined && !options.includes(word);
+}
+
 /** Words for the agent that answer what the loop asked, and so stand in its next prompt. */
 export function isForPrompt(state: RunState, { id, directive }: Pick<DirectiveState, "id" | "directive">): boolean {
   if (directive.kind !== "answer") return false;
@@ -153,6 +160,9 @@ function tooLate({ kind, turn }: QuestionState): string {
     : "nobody answered in time; decide yourself and go on";
 }
 
+/** What became of an answer that nobody waited for any more. */
+export const TURN_OVER = "its turn had ended";
+
 /** What has been done about an answer; undefined while that is not known. */
 export function answerReceipt(
   state: RunState,
@@ -160,7 +170,7 @@ export function answerReceipt(
 ): Action | undefined {
   if (directive.kind !== "answer") return undefined;
   const asked = state.questions.get(directive.question);
-  const deliver = (how: string, key = `deliver/${id}`): Action => ({
+  const deliver = (how: string, key = `deliver/${id}`): Extract<Action, { do: "deliver" }> => ({
     do: "deliver",
     key,
     lane: asked?.lane ?? lane,
@@ -168,11 +178,12 @@ export function answerReceipt(
     directive: id,
     how,
   });
-  if (asked === undefined) return deliver(`there is no question ${directive.question}`);
+  if (asked === undefined) return { ...deliver(`there is no question ${directive.question}`), refused: true };
   if (asked.answer === undefined || isForPrompt(state, { id, directive })) return undefined;
-  if (asked.answer.directive !== id) return deliver(`too late: ${directive.question} is closed`);
+  if (asked.answer.directive !== id) return { ...deliver(`too late: ${directive.question} is closed`), refused: true };
   // Whoever gave it to the agent writes the receipt, under this very key; this is for when that driver died.
-  return deliver(asked.turn === null ? settled(asked.answer.text) : "its turn had ended", answerKey(asked.question));
+  const key = answerKey(asked.question);
+  return asked.turn === null ? deliver(settled(asked.answer.text), key) : { ...deliver(TURN_OVER, key), refused: true };
 }
 
 export const settled = (text: string): string => (wayOf(text) === "stop" ? "stopping" : "going on");

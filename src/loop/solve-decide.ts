@@ -8,6 +8,7 @@ import { end, settle, type Draft } from "./draft.ts";
 import { oscillates, presentCandidate, sameInRow, settled } from "./solve-answer.ts";
 import { attemptOf, endsWithPlan, solveOf, type Attempt } from "./solve-state.ts";
 import type { LaneState, RunState } from "./state.ts";
+import { counted } from "../plural.ts";
 
 export const DEFAULT_REPEATS = 2;
 /** A model that is told what failed may need more than one look at it. */
@@ -29,7 +30,7 @@ function notRunnable(attempt: Attempt | undefined): Draft | undefined {
 function planned(state: RunState, attempt: Attempt | undefined): Draft | undefined {
   const { plan } = solveOf(state);
   if (!endsWithPlan(state) || plan === undefined || attempt?.does !== "plan") return undefined;
-  return end("claimed", PLAN_ONLY, `a plan of ${plan.steps.length} steps was asked for, and is there`);
+  return end("claimed", PLAN_ONLY, `a plan of ${counted(plan.steps.length, "step")} was asked for, and is there`);
 }
 
 function answered(state: RunState, lane: LaneState): Draft | undefined {
@@ -88,5 +89,5 @@ function sayPlan(state: RunState): string {
   const steps = solveOf(state).plan?.steps ?? [];
   const left = steps.filter(({ is }) => is !== "done");
   const open = left.map(({ id, is }) => `${id} ${is}`).join(", ");
-  return `${steps.length - left.length} of ${steps.length} steps of the plan are done${open === "" ? "" : `; ${open}`}`;
+  return `${steps.length - left.length} of ${counted(steps.length, "step")} of the plan done${open === "" ? "" : `; ${open}`}`;
 }

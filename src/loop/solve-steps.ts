@@ -14,6 +14,7 @@ import { hopelessSteps, isCarriedOut, readySteps } from "./solve-plan.ts";
 import { attemptOf, attemptsIn, endsWithPlan, solveOf, type PlanState, type StepState } from "./solve-state.ts";
 import { laneOf, mainLane, type LaneState, type RunState } from "./state.ts";
 import { sayOutcome } from "./turn-outcome.ts";
+import { counted } from "../plural.ts";
 
 const STEP_LANE = "step/";
 const stepLane = (id: string): string => `${STEP_LANE}${id}`;
@@ -89,7 +90,7 @@ function outcomeOf(
     return endStep({ step, plan, is: "failed", why: sayOutcome(lane.ended.outcome) });
   if (!isLast) return undefined;
   const last = attempt?.executed?.message ?? attempt?.problem ?? "it printed nothing";
-  return endStep({ step, plan, is: "failed", why: `no result after ${tries} attempts; the last: ${last}` });
+  return endStep({ step, plan, is: "failed", why: `no result after ${counted(tries, "attempt")}; the last: ${last}` });
 }
 
 /**

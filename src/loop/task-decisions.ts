@@ -3,6 +3,7 @@ import type { Task } from "../events.ts";
 import type { LaneState, RunState } from "./state.ts";
 import { quoted } from "./task-edit.ts";
 import { currentTask, type TaskBlock } from "./tasks.ts";
+import { counted } from "../plural.ts";
 
 const MAX_NAMED = 5;
 
@@ -36,7 +37,7 @@ export function missingOf({ tasks, spec }: RunState, { task, subtasks }: TaskBlo
   if (isOpen(task)) return `it is not ticked in ${spec.tasks?.file ?? "the file"}`;
   const open = subtasks.filter(isOpen);
   if (open.length > 0) return `${open.length} of its subtasks ${open.length === 1 ? "is" : "are"} open`;
-  return `it has had ${tasks?.attempts.get(task.id) ?? 0} of at least ${spec.tasks?.minIterations ?? 1} iterations`;
+  return `it has had ${tasks?.attempts.get(task.id) ?? 0} of at least ${counted(spec.tasks?.minIterations ?? 1, "iteration")}`;
 }
 
 /** The task of this iteration is settled: on to the next. */

@@ -5,6 +5,7 @@
 import type { FactOf, Task } from "../events.ts";
 import { quoted } from "./task-edit.ts";
 import { sameText, wordsOf } from "./task-list.ts";
+import { counted } from "../plural.ts";
 
 const MAX_SUSPICIONS = 10;
 
@@ -122,7 +123,7 @@ function ticked({ before, now = [], work, worked, file }: Look, inherited: Reado
     ...skipped.map(({ task }) => `task ${quoted(task.text)} was skipped by the agent`),
     ...idle.map(({ task }) => `task ${quoted(task.text)} was ticked though nothing but ${file} changed`),
     ...(whole.length > 1 && work > 0 && work < whole.length
-      ? [`${whole.length} tasks were ticked at once, with a change in ${work} file${work === 1 ? "" : "s"}`]
+      ? [`${whole.length} tasks were ticked at once, with a change in ${counted(work, "file")}`]
       : []),
   ];
 }

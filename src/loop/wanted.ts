@@ -99,7 +99,7 @@ function directiveActions(state: RunState): Action[] {
 function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: DirectiveState): Action | undefined {
   const running = [...state.lanes.values()].find((lane) => lane.open !== undefined);
   const lane = running?.lane ?? MAIN_LANE;
-  const deliver = (how: string): Action => ({
+  const deliver = (how: string): Extract<Action, { do: "deliver" }> => ({
     do: "deliver",
     key: `deliver/${id}`,
     lane,
@@ -107,10 +107,11 @@ function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: Di
     directive: id,
     how,
   });
+  const refuse = (how: string): Action => ({ ...deliver(how), refused: true });
   switch (directive.kind) {
     case "say":
       if (directive.when === "only-now" && (duringTurn === null || running?.open?.fact.turn !== duringTurn)) {
-        return deliver(duringTurn === null ? "not said: no turn was running" : "not said: the turn had ended");
+        return refuse(duringTurn === null ? "not said: no turn was running" : "not said: the turn had ended");
       }
       // What cannot go into the running turn stands in the next prompt, or in this turn's own; that turn records it.
       if (directive.when === "next" || running?.open === undefined) return undefined;
@@ -131,13 +132,13 @@ function receipt(state: RunState, { id, directive, duringTurn, receivedSeq }: Di
     case "task-mark": {
       const step = taskDirectiveStep(state, { id, directive });
       if (step === undefined || step.do === "wait") return undefined;
-      return step.do === "refuse" ? deliver(step.how) : { ...step, key: `edit-tasks/${id}`, lane, why: directive.kind };
+      return step.do === "refuse" ? refuse(step.how) : { ...step, key: `edit-tasks/${id}`, lane, why: directive.kind };
     }
     case "cancel": {
       const words = state.directives.get(directive.directive);
       // A cancel of what came after it took nothing back: another one did.
       const took = words?.delivered?.how === TAKEN_BACK && words.receivedSeq < receivedSeq;
-      return deliver(took ? "took it back" : "too late: it is on its way, or there");
+      return took ? deliver("took it back") : refuse("too late: it is on its way, or there");
     }
     case "interrupt":
       if (running !== undefined && running.open?.fact.turn === duringTurn) return undefined;

@@ -1,5 +1,6 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
+import { counted, zonedMoment } from "./cli/format.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 import { executionWords, proposalWords } from "./solve/fact-words.ts";
@@ -36,16 +37,16 @@ export function factWords(fact: Fact): string | undefined {
       const model = fact.model === null ? "" : `, model ${short(fact.model)}`;
       const who = fact.seat === undefined ? "" : ` by ${short(fact.seat)}`;
       const what = fact.role === "review" ? `review, turn ${fact.turn}` : `turn ${fact.turn}`;
-      return `${what}${who}, ${fact.session.mode} session, prompt of ${fact.prompt.bytes} bytes${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
+      return `${what}${who}, ${fact.session.mode} session, prompt of ${counted(fact.prompt.bytes, "byte")}${left.length === 0 ? "" : ` (cut: ${left.join(", ")})`}${model}`;
     }
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
       return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "agent-benched":
-      return `${short(fact.seat)} is left alone${fact.until === null ? ` for ${seconds(fact.untilElapsed - fact.elapsed)}` : ` until ${new Date(fact.until).toLocaleTimeString()}`}: ${short(fact.reason)}`;
+      return `${short(fact.seat)} is left alone${fact.until === null ? ` for ${seconds(fact.untilElapsed - fact.elapsed)}` : ` until ${zonedMoment(fact.until, { now: fact.at })}`}: ${short(fact.reason)}`;
     case "change-recorded":
-      return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
+      return `snapshot ${fact.snapshot} by the ${fact.by}: ${counted(fact.fileCount, "file")} +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "baseline-recorded":
       return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
     case "check-start":
@@ -53,7 +54,7 @@ export function factWords(fact: Fact): string | undefined {
     case "check-end":
       return `check ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
     case "failure-recorded":
-      return `remembered ${short(fact.approach)}: ${short(fact.summary)}, ${fact.fingerprints.length} failures`;
+      return `remembered ${short(fact.approach)}: ${short(fact.summary)}, ${counted(fact.fingerprints.length, "failure")}`;
     case "decision-made":
       return `decision ${fact.rule} → ${fact.next}: ${short(fact.reason)}`;
     case "effect-intended":
@@ -82,7 +83,7 @@ export function factWords(fact: Fact): string | undefined {
       return `tasks seen (changed by ${fact.by === "person" ? "a person" : fact.by === "agent" ? "the agent" : "pawl"}): ${settled} of ${fact.tasks.length} ticked${fact.suspicions.map((text) => `; ${short(text)}`).join("")}`;
     }
     case "wait-start":
-      return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${new Date(fact.until).toLocaleTimeString()}`}`;
+      return `waiting: ${short(fact.reason)}${fact.until === null ? "" : `, until ${zonedMoment(fact.until, { now: fact.at })}`}`;
     case "wait-end":
       return fact.why === "over" ? "the wait is over" : `the wait is over: ${short(fact.why)}`;
     case "proposal-made":
@@ -199,7 +200,7 @@ function numberWords({ score, evidence }: Extract<Verdict, { is: "pass" | "fail"
 export function usageWords(usage: Usage): string {
   const tokens = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const money = usage.usd === null ? "cost unknown" : `${usage.estimated ? "~" : ""}$${usage.usd.toFixed(4)}`;
-  return `${tokens} tokens, ${money}`;
+  return `${counted(tokens, "token")}, ${money}`;
 }
 
 function toolWords(tools: readonly [string, number][]): string {

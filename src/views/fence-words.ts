@@ -1,5 +1,6 @@
 /** What holds a run, in one line for people: from its specification alone, so that every view can say it. Pure. */
 import type { FenceSpec } from "../spec.ts";
+import { counted } from "./cli/format.ts";
 
 const KINDS: Readonly<Record<Exclude<FenceSpec["kind"], "none">, string>> = {
   bwrap: "bwrap: own namespaces, a home of its own, writes only in the workspace",
@@ -16,7 +17,7 @@ export function fenceWords(fence: FenceSpec, { tense }: { tense: "now" | "then" 
 
 function networkWords({ network, hosts }: Pick<FenceSpec, "network" | "hosts">): string {
   if (network === "open") return "open network";
-  return hosts.length === 0 ? "no network" : `network: ${hosts.length === 1 ? "1 host" : `${hosts.length} hosts`}`;
+  return hosts.length === 0 ? "no network" : `network: ${counted(hosts.length, "host")}`;
 }
 
 export const HOW_TO_FENCE = "apt install bubblewrap socat; `pawl doctor --fence` tells more";

@@ -9,6 +9,7 @@ import { criteriaOf, evidenceWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
 import { fenceWords } from "./fence-words.ts";
 import { openQuestions } from "../loop/questions.ts";
+import { folderOf } from "../platform/command-folder.ts";
 import { oneLine, plain } from "./plain.ts";
 import { answerCommand } from "./question-words.ts";
 import { verdictRows } from "./verdict-rows.ts";
@@ -273,13 +274,15 @@ function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
 }
 
 /** With its checks as options where they can be: others are in pawl.yaml, and count again. */
-function runCommand({ goal, checks }: RunState["spec"]): string {
+function runCommand({ goal, checks, workspace }: RunState["spec"]): string {
   const isOption = (check: CheckSpec): boolean =>
     check.kind === "command" && check.required && check.weight === undefined && check.reports === undefined;
   const options = checks.every(isOption)
     ? checks.map(({ name, command }) => ` --check ${quoted(isGiven(name, command) ? `${name}=${command}` : command)}`)
     : [];
-  return `pawl run ${quoted(short(goal))}${options.join("")}`;
+  // Given in a folder they have it in them: said again there they would be led into it twice.
+  const isLed = options.length > 0 && checks.some(({ command }) => folderOf(command).folder !== "");
+  return `${isLed ? `cd ${quoted(workspace.repository)} && ` : ""}pawl run ${quoted(short(goal))}${options.join("")}`;
 }
 
 /** Without a name of its own a check is called as its command begins. */

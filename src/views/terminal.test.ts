@@ -44,6 +44,15 @@ const twoIterations = [
   ...iterationFacts(1, { prompt: BLOB, log: null, verdict: "fail" }),
   ...iterationFacts(2, { prompt: BLOB, log: null, verdict: "pass" }),
 ];
+const limitedTurn: NewFact[] = [
+  ...laneReady(),
+  ...iterationFacts(1, { prompt: BLOB, log: null, verdict: "fail" }).flatMap((fact): NewFact[] => {
+    if (fact.type === "iteration-start" || fact.type === "turn-start") return [fact];
+    const outcome = { is: "limited", kind: "usage", message: "come back later", resetAt: 5_000 } as const;
+    return fact.type === "turn-end" ? [{ ...fact, outcome }] : [];
+  }),
+  { type: "wait-start", wait: "wait/1", reason: "usage limit: come back later", until: 5_000, untilElapsed: 5_000 },
+];
 const ended: NewFact[] = [
   ...twoIterations,
   { type: "run-end", outcome: { is: "verified", rule: "all-required-pass", reason: "tests passed" } },
@@ -59,6 +68,16 @@ describe("a live run", () => {
     ]);
     expect(text).toMatch(/tests: FAIL \(exit 1\)/);
     expect(text).toMatch(/all-required-pass: tests passed/);
+  });
+
+  it("says once why it waits: the turn has told which limit it was", () => {
+    const { text } = show(factsOf(limitedTurn));
+    expect(text.match(/come back later/g)).toHaveLength(1);
+    expect(text).toMatch(/refused by a usage limit \(come back later\)[^]*\n {2}waiting until .*\d\d:\d\d UTC/);
+    // Another reason is told.
+    const other = { type: "wait-start", wait: "throttle/1", reason: "2 calls in the last hour", until: 5_000 } as const;
+    const throttled = show(factsOf([...limitedTurn.slice(0, -1), { ...other, untilElapsed: null }]));
+    expect(throttled.text).toContain("waiting: 2 calls in the last hour, until");
   });
 
   it("says nothing when quiet and every fact when verbose", () => {

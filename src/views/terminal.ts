@@ -6,7 +6,8 @@ import { styleText } from "node:util";
 import type { Evidence, Fact, FactOf } from "../events.ts";
 import { MAIN_LANE, mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
-import { counted, dollars, duration, timeOfDay } from "./cli/format.ts";
+import { counted, dollars, duration, timeOfDay, zonedMoment } from "./cli/format.ts";
+import { waitEnd } from "./cli/status-phase.ts";
 import { factWords, protectedWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 import { leftMs, questionText } from "./question-words.ts";
@@ -167,18 +168,27 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return { text: `  ${factWords(fact)}` };
     case "execution-recorded":
       return { text: `  ${factWords(fact)}`, style: fact.kind === "ok" ? "green" : "red" };
+    case "wait-start":
+      return { text: `  ${waitWords(fact, state)}`, style: "yellow" };
     case "agent-benched":
     case "change-restored":
     case "directive-received":
     case "directive-delivered":
     case "human-answered":
-    case "wait-start":
     case "wait-end":
     case "run-reopened":
       return { text: `  ${factWords(fact)}`, style: "yellow" };
     default:
       return undefined;
   }
+}
+
+/** Without its reason, where the end of the turn has just said that. */
+function waitWords(fact: FactOf<"wait-start">, state: RunState): string | undefined {
+  const ended = state.lanes.get(fact.lane)?.ended?.outcome;
+  if (ended?.is !== "limited" || !fact.reason.includes(ended.message)) return factWords(fact);
+  const end = waitEnd(fact);
+  return `waiting${end === null ? "" : ` until ${zonedMoment(end, { now: fact.at })}`}`;
 }
 
 const isUnsuspected = ({ evidence }: { evidence: Evidence }): boolean => evidence.suspicions.length === 0;

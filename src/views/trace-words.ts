@@ -1,5 +1,6 @@
 /** A line of the agent's stream for people; what the facts tell anyway has no words here. */
 import type { AgentEvent, TraceLine } from "../ports.ts";
+import { duration } from "./cli/format.ts";
 import { oneLine, plain } from "./plain.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -23,7 +24,7 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
     case "tool-end":
       return `← ${event["ok"] === false ? "failed" : "ok"} ${oneLine(text("output"), { max: MAX_TOOL_CHARS })}`.trimEnd();
     case "retry":
-      return `the agent tries again (attempt ${String(event["attempt"])}, status ${String(event["status"])})`;
+      return retryWords(event);
     case "notice":
       return oneLine(text("text"), { max: MAX_TOOL_CHARS });
     case "network": {
@@ -40,6 +41,12 @@ export function traceWords({ kind, data }: TraceLine): string | undefined {
     default:
       return undefined;
   }
+}
+
+function retryWords({ attempt, delayMs, status }: Partial<Record<string, unknown>>): string {
+  const why = typeof status === "number" ? `the model answered with status ${status}` : "no answer from the model";
+  const when = typeof delayMs === "number" ? ` in ${duration(delayMs)}` : "";
+  return `${why}; the agent asks again${when}${typeof attempt === "number" ? ` (retry ${attempt})` : ""}`;
 }
 
 function inputWords(input: unknown): string {

@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
+import { shellWord } from "../platform/command-folder.ts";
 import { gitFailed } from "./git.ts";
 import type { ObjectFormat } from "./objects.ts";
 import { userGit, type Environment } from "./user-git.ts";
@@ -50,6 +51,7 @@ const TIP = ["HEAD^{commit}", "HEAD^{tree}"];
 const ELSEWHERE = "refs/heads/.invalid";
 
 const BROKEN_HINT = "`git fsck` tells what is missing in it.";
+const TRUST = "git config --global --add safe.directory";
 const NOT_A_REPOSITORY_HINT = "Run pawl inside a git repository, or make one with `git init`.";
 
 /** UsageError when `cwd` is not inside the work tree of a git repository. */
@@ -77,8 +79,7 @@ export async function inspectRepository(
     });
   if (insideGitDir === "true")
     throw new UsageError(`${cwd} is inside a .git directory`, { hint: "Run pawl in the repository's work tree." });
-  if (gitDir === undefined || commonDir === undefined || !topLevel)
-    throw new UsageError(refusal(cwd, where.stderr), { hint: NOT_A_REPOSITORY_HINT });
+  if (gitDir === undefined || commonDir === undefined || !topLevel) throw refused(cwd, where.stderr);
   if (where.code !== 0 && commit !== TIP[0]) throw gitFailed(["rev-parse"], where);
   const realGitDir = realpathSync(gitDir);
   const realCommonDir = realpathSync(isAbsolute(commonDir) ? commonDir : resolve(cwd, commonDir));
@@ -135,8 +136,17 @@ export function readHead(gitDir: string): { ref: string } | { commit: string } |
 export const isOn = (head: ReturnType<typeof readHead>, branch: string): boolean =>
   head !== undefined && "ref" in head && head.ref === `refs/heads/${branch}`;
 
+function refused(cwd: string, stderr: string): UsageError {
+  if (!stderr.includes("dubious ownership"))
+    return new UsageError(refusal(cwd, stderr), { hint: NOT_A_REPOSITORY_HINT });
+  // git says it itself, with the right path and quotes.
+  const remedy = stderr.split("\n").find((line) => line.trim().startsWith(TRUST)) ?? `${TRUST} ${shellWord(cwd)}`;
+  return new UsageError(`git refuses ${cwd}: the repository belongs to another user`, {
+    hint: `${remedy.trim()}   # if you trust it`,
+  });
+}
+
 function refusal(cwd: string, stderr: string): string {
-  if (stderr.includes("dubious ownership")) return `git refuses ${cwd}: it belongs to another user`;
   if (stderr.includes("not a git repository")) return `${cwd} is not in a git repository`;
   return `${cwd} is not a usable git repository: ${stderr.trim().split("\n")[0] ?? ""}`;
 }

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFor, scratch, type Scratch } from "../../test/fixtures/repository.ts";
+import { UsageError } from "../errors.ts";
 import { inspectRepository } from "./inspect.ts";
 
 const AT = 1_700_000_000_000;
@@ -198,6 +199,27 @@ describe("a place that cannot be worked in is refused with a reason", () => {
     place.gitIn(place.root, "init", "-q", "--bare", "bare.git");
     await expect(inspect(join(place.root, "bare.git"))).rejects.toThrow("bare repository");
     await expect(inspect(join(place.repo, ".git"))).rejects.toThrow("inside a .git directory");
+  });
+
+  it("another user's repository, with the command that lets git work in it", async () => {
+    const git = execFileSync("/bin/sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+    const [bin, mine] = [join(place.root, "bin"), join(place.root, "it's mine")];
+    mkdirSync(bin);
+    // As git's own tests make a repository another user's without being root.
+    const other = `#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec ${git} "$@"\n`;
+    writeFileSync(join(bin, "git"), other, { mode: 0o755 });
+    place.gitIn(place.root, "init", "-q", mine);
+    mkdirSync(join(mine, "sub"));
+    const environment = { ...place.environment, PATH: `${bin}:${place.environment["PATH"] ?? ""}` };
+    const look = () => inspectRepository(join(mine, "sub"), { environment });
+    const refused = await look().catch((error: unknown) => error as UsageError);
+    expect(refused).toMatchObject({
+      name: "UsageError",
+      message: expect.stringContaining("belongs to another user"),
+      hint: expect.stringContaining("git config --global --add safe.directory "),
+    });
+    execFileSync("/bin/sh", ["-c", refused instanceof UsageError ? (refused.hint ?? "") : ""], { env: environment });
+    expect(await look()).toMatchObject({ topLevel: mine });
   });
 
   it("an unmerged file without a merge, as a stash that does not fit leaves it", async () => {

@@ -28,6 +28,7 @@ import { copyIndex, copyShared, sweepHolds } from "./user-index.ts";
 import { isWithin, type Environment } from "./user-git.ts";
 import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
+import { counted } from "../plural.ts";
 
 const SHOWN_PATHS = 3;
 
@@ -223,7 +224,7 @@ async function trackedOddities(lane: Lane): Promise<{ gitlinks: string[]; warnin
   return {
     gitlinks,
     warnings: [
-      `${hidden.length} files are marked assume-unchanged or skip-worktree, changes in them are not seen: ${names}`,
+      `${counted(hidden.length, "file")} marked assume-unchanged or skip-worktree, changes there are not seen: ${names}`,
     ],
   };
 }

@@ -49,7 +49,7 @@ export function journalStreamsContract({ name, open, runProgram }: Subject): voi
       trace.write("r", { at: 3, turn: 1, kind: "text", data: { big: 10n, nothing: undefined } });
       trace.write("r", { at: 4, turn: 1, kind: "text", data: undefined });
       trace.write("r", { at: 5, turn: 1, kind: "text", data: loop });
-      await expect(trace.flush()).rejects.toThrow(/1 lines of the agent's stream/);
+      await expect(trace.flush()).rejects.toThrow(/1 line of the agent's stream/);
       const lines = await trace.read("r");
       expect(lines.map(({ line }) => line.at)).toEqual([1, 2, 3, 4]);
       for (const { line } of lines) expect(JSON.stringify(line.data).length).toBeLessThan(70_000);

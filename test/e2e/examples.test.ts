@@ -75,7 +75,7 @@ describe("examples", () => {
     const place = await cliPlace({ script });
     const { code, output } = await runExample("plain-loop/loop.ts", { place, args: [GOAL, CHECK] });
     expect([code, output]).toEqual([0, expect.stringContaining(`verified on ${BRANCH}`)]);
-    expect(output).toMatch(/iteration 1: 1 of 1 checks are red\n( {2}done: pass\n)+iteration 2: /);
+    expect(output).toMatch(/iteration 1: 1 of 1 check is red\n( {2}done: pass\n)+iteration 2: /);
     expect(place.repository.git("show", `${BRANCH}:done.txt`)).toBe("yes");
   });
 

@@ -101,6 +101,11 @@ describe("a question of the agent", () => {
     ]);
     const unknown = await place.pawl("answer", "q7", "allow");
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("has no question q7")]);
+    const none = await place.pawl("answer", "q2", "3");
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringMatching(/q2 has no option 3\n.*1 first, 2 second; or words of your own/),
+    ]);
     expect((await place.pawl("answer", "q2", "2")).code).toBe(0);
     expect(await driver.done).toEqual([
       '{"is":"deny","reason":"not here"}',

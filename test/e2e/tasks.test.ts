@@ -152,7 +152,7 @@ describe("tasks mode", () => {
     mkdirSync(join(place.repository.path, "docs"));
     putTasks(place, "1. [ ] one\n", "docs/plan.md");
     const cwd = join(place.repository.path, "docs");
-    const args = ["run", "do it", "--tasks", "plan.md", "--check", "test -f x.txt", "--worktree=wt", "--json"];
+    const args = ["run", "do it", "--tasks", "plan.md", "--check", "test -f ../x.txt", "--worktree=wt", "--json"];
     const result = await place.start(args, { cwd }).done;
     expect(result.code).toBe(0);
     const [start] = result.of("run-start");

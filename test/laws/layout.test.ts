@@ -19,11 +19,12 @@ const lines = (file: string): number => text(file).split("\n").length - 1;
 const room = (file: string): string =>
   file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
 
-const CONTRACTS = ["events", "spec", "errors", "version", "verdict-defaults", "agent-entry"];
+const CONTRACTS = ["events", "spec", "errors", "version", "verdict-defaults", "agent-entry", "plural"];
 const ADAPTERS = ["agents", "workspace", "checks", "executors", "forges", "journal"];
 const BELOW_VIEWS = [...CONTRACTS, "ports", "config", "platform", "loop", "recipes", "standin", ...ADAPTERS];
 const MAY_IMPORT: Record<string, string[]> = {
   version: [],
+  plural: [],
   spec: [],
   events: ["spec"],
   "verdict-defaults": ["spec"],

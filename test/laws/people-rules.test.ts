@@ -94,10 +94,10 @@ describe("a question of the agent", () => {
         it.letters = ["q9", "q1", "q1"].map((question) => ({ touch: 1e6, directive: answer(question) }));
       },
     });
-    expect(of(world, "directive-delivered").map(({ how }) => how)).toEqual([
-      "there is no question q9",
-      "given to the agent in turn 1",
-      "too late: q1 is closed",
+    expect(of(world, "directive-delivered").map(({ how, refused }) => [how, refused])).toEqual([
+      ["there is no question q9", true],
+      ["given to the agent in turn 1", undefined],
+      ["too late: q1 is closed", true],
     ]);
     expect(world.replies[0]?.reply).toEqual({ is: "text", text: "left" });
   });

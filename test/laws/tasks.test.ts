@@ -192,9 +192,9 @@ describe("people's changes of the tasks", () => {
       { touch: 8, directive: mark("done") },
     ];
     await live(world, specOf(), [act("a", []), act("good", [], { says: COMPLETE })]);
-    expect(of(world, "directive-delivered").map((f) => f.how)).toEqual([
-      "skipped: “one”",
-      "not done: there is no current task",
+    expect(of(world, "directive-delivered").map((f) => [f.how, f.refused])).toEqual([
+      ["skipped: “one”", undefined],
+      ["not done: there is no current task", true],
     ]);
     const none = makeWorld();
     none.letters = [{ touch: 8, directive: add("x") }];

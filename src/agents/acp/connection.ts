@@ -11,6 +11,7 @@ import { isObject, objectAt, parsed, textAt, type Json } from "./json.ts";
 import type { Answered } from "./outcome.ts";
 import type { ModelNews } from "./request-watch.ts";
 import type { Sdk } from "./sdk.ts";
+import { counted } from "../../plural.ts";
 
 /** How long the stream may still deliver after the process has exited: a child may hold the output open. */
 const EXIT_DRAIN_MS = 300;
@@ -123,7 +124,10 @@ export function connection(process: Piped, { sdk, side }: { sdk: Sdk; side: Clie
     limits() {
       const more = stream.dropped() - tooLong;
       tooLong += more;
-      return [...process.limits(), ...(more === 0 ? [] : [`${more} messages of the agent were too long to be read`])];
+      return [
+        ...process.limits(),
+        ...(more === 0 ? [] : [`${counted(more, "message")} of the agent too long to be read`]),
+      ];
     },
     async end() {
       await process.end();

@@ -1,6 +1,7 @@
 /** Whether the tests of a change are fewer, weaker or less run than before; moved ones are not. Pure. */
 import type { Failure } from "../../events.ts";
 import { countsOf, type Counts } from "./count.ts";
+import { counted as numberOf } from "../../plural.ts";
 
 /** A changed file, before the first turn and now; undefined where there was or is none. */
 export interface Version {
@@ -60,7 +61,11 @@ export function skippedTests(counted: readonly Counted[]): Failure[] {
   return counted
     .filter(({ before, after }) => after.skips > before.skips)
     .map(({ path, before, after }) =>
-      finding("tests-skipped", path, `skips or narrows tests in ${after.skips} places, before in ${before.skips}`),
+      finding(
+        "tests-skipped",
+        path,
+        `skips or narrows tests in ${numberOf(after.skips, "place")}, before in ${before.skips}`,
+      ),
     );
 }
 
@@ -76,7 +81,7 @@ export function emptiedTests(counted: readonly Counted[]): Failure[] {
       finding(
         "tests-emptied",
         path,
-        `has ${after.assertions} assertions that mean something, before ${before.assertions}`,
+        `has ${numberOf(after.assertions, "assertion")} that count, before ${before.assertions}`,
       ),
     );
 }

@@ -2,6 +2,7 @@
 import type { Failure } from "../../events.ts";
 import { misfits } from "../../platform/json-schema.ts";
 import type { Requirement } from "../../spec.ts";
+import { counted } from "../../plural.ts";
 
 const MAX_SHOWN_CHARS = 200;
 
@@ -84,7 +85,7 @@ const countWords = (text: string): number => text.split(/\s+/).filter((word) => 
 function wordCount({ words }: Requirement, text: string): Unmet[] {
   if (words === undefined) return [];
   const has = countWords(text);
-  return outside(has, words, { what: "words", says: (range) => `has ${has} words, and needs ${range}` });
+  return outside(has, words, { what: "words", says: (range) => `has ${counted(has, "word")}, and needs ${range}` });
 }
 
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;

@@ -28,6 +28,8 @@ export interface Judging {
   files: string[];
   /** Those that a runner is given as tests, perhaps as patterns. */
   tests: string[];
+  /** Below the top, where the checks' own commands run. */
+  folders: string[];
 }
 
 const MAX_DEPTH = 6;
@@ -60,6 +62,7 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   const texts = new Map<string, string>();
   const files = new Set<string>();
   const tests = new Set<string>();
+  const folders = new Set<string>();
   const packages = [{ folder: "", text: project.read("package.json") ?? "{}" }, ...project.manifests];
 
   const followFile = (path: string, { places, depth }: Pick<Followed, "places" | "depth">): void => {
@@ -93,6 +96,8 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     const { isCommand, depth } = at;
     const named = namedBy(line.words, line.input);
     const places = named.folder === undefined ? at.places : moved(at.places, named.folder);
+    if (depth === 0 && named.cd === undefined)
+      for (const folder of places) if (folder !== "" && !folder.startsWith("..")) folders.add(folder);
     const found = (words: readonly string[]): string[] => words.flatMap((word) => inside(word, at.places));
     const judges = [
       ...found(named.run).filter((path) => isCommand || JUDGE_NAME.test(path)),
@@ -108,8 +113,10 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     for (const [nth, text] of named.texts.entries())
       follow(`${at.key} > ${line.words.join(" ")} ${nth}`, { text, places, isCommand, depth: depth + 1 });
     followScripts(line.words.join(" "), { places, depth });
-    if (line.words.some((word) => /^g?make$/.test(word)) && named.folder !== undefined)
-      for (const path of places.flatMap((folder) => MAKEFILES.map((name) => join(folder, name))))
+    // The one at the top is looked at for every text that names make.
+    const below = places.filter((folder) => folder !== "" || named.folder !== undefined);
+    if (line.words.some((word) => /^g?make$/.test(word)))
+      for (const path of below.flatMap((folder) => MAKEFILES.map((name) => join(folder, name))))
         followFile(path, { places, depth });
     return named.cd === undefined ? [...at.places] : moved(at.places, named.cd);
   };
@@ -153,7 +160,12 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   for (const [at, text] of commands.entries()) follow(`check ${at}`, { text, places: [""], isCommand: true, depth: 0 });
   if (/\btox\b/.test([...texts.values()].join("\n")))
     follow("tox.ini", { text: project.read("tox.ini") ?? "", places: [""], isCommand: false, depth: 1 });
-  return { text: [...texts.values()].join("\n"), files: [...files].toSorted(), tests: [...tests].toSorted() };
+  return {
+    text: [...texts.values()].join("\n"),
+    files: [...files].toSorted(),
+    tests: [...tests].toSorted(),
+    folders: [...folders].toSorted(),
+  };
 }
 
 /** The one script that a check is, by itself or by a package script: it is run whenever the check is. */

@@ -226,3 +226,32 @@ it("leaves out what a person says", () => {
   const { except, testChanges } = detected({ unprotect: [".github/workflows/"], allowTestChanges: true });
   expect({ except, testChanges }).toEqual({ except: [".github/workflows"], testChanges: "allow" });
 });
+
+describe("a check that runs in a folder", () => {
+  const files = {
+    "packages/a/Makefile": "test:\n\t./judge-all\n",
+    "packages/a/judge-all": "",
+    "packages/a/src/a.py": "",
+  };
+  const commands = ["cd packages/a && make test", "cd packages/a && python -m unittest"];
+  const inFolder = detected({ files, commands });
+
+  it("has what its Makefile runs protected there", () => {
+    expect(inFolder.config).toContain("packages/a/judge-all");
+  });
+
+  it("finds no module or folder there that would act in place of the runner's own", () => {
+    const isProtected = globMatcher([...inFolder.config, ...inFolder.tests]);
+    for (const path of ["packages/a/unittest.py", "packages/a/json/__init__.py", "packages/a/fixtures/in.txt"])
+      expect([path, isProtected(path)]).toEqual([path, true]);
+    // Where no check runs, they are anybody's.
+    for (const path of ["packages/b/unittest.py", "packages/a/src/json.py", "packages/b/fixtures/in.txt"])
+      expect([path, isProtected(path)]).toEqual([path, false]);
+  });
+
+  it("leaves what the base has of such names to the product", () => {
+    const own = detected({ files: { ...files, "packages/a/string.py": "" }, commands });
+    expect(globMatcher(own.config)("packages/a/string.py")).toBe(false);
+    expect(globMatcher(own.config)("packages/a/unittest.py")).toBe(true);
+  });
+});

@@ -31,7 +31,14 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   const isTestText = (path: string): boolean => TEST_TEXT.test(project.read(path) ?? "");
   const judging = whatJudges(asked.commands, project);
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
-  const settings = [...CONFIG, ...used.flatMap(({ files }) => files), ...judging.files];
+  // What means the top alone means every folder in which a check runs, too.
+  const everywhere = (patterns: readonly string[]): string[] => [
+    ...patterns,
+    ...judging.folders.flatMap((folder) =>
+      patterns.filter((pattern) => !pattern.startsWith("**/")).map((pattern) => `${folder}/${pattern}`),
+    ),
+  ];
+  const settings = [...everywhere([...CONFIG, ...used.flatMap(({ files }) => files)]), ...judging.files];
   const named = namedBySettings(project, settings);
   const scripts = asked.commands.flatMap((command) => {
     const path = scriptOf(command, project);
@@ -40,7 +47,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
     tests: [
-      ...TESTS,
+      ...everywhere(TESTS),
       ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
       ...used.flatMap((tool) => tool.tests ?? []),
       ...judging.tests,
@@ -49,7 +56,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     config: [
       ...settings,
       ...named.files,
-      ...shadows(project),
+      ...["", ...judging.folders].flatMap((folder) => shadows(project, folder)),
       ...asked.pathFolders.map(hidden),
       ...asked.protect.map(spelledOut),
     ],
@@ -67,14 +74,17 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
 }
 
 /** What the base has of these names is the product's own. */
-function shadows({ names }: Project): string[] {
-  const isThere = (name: string): boolean => [name, `${name}.py`].some((one) => names.has(one));
-  const python = PYTHON_SHADOWS.filter((name) => !isThere(name));
-  return [
-    `{,{test,tests}/**/}{${python.join(",")}}{.py,.*.so,.so,/__init__.py}`,
-    `**/{packages,apps,libs,modules}/{${NODE_SHADOWS.join(",")}}/package.json`,
-    ...(names.has("go.mod") ? ["vendor", "go.work", "go.work.sum"] : []),
-  ];
+function shadows(project: Project, folder: string): string[] {
+  const start = folder === "" ? "" : `${folder}/`;
+  const here =
+    folder === ""
+      ? project.names
+      : new Set(project.list([folder]).map((path) => path.slice(start.length).split("/")[0]));
+  const python = PYTHON_SHADOWS.filter((name) => !here.has(name) && !here.has(`${name}.py`));
+  const inFolder = `${start}{,{test,tests}/**/}{${python.join(",")}}{.py,.*.so,.so,/__init__.py}`;
+  const go = here.has("go.mod") ? ["vendor", "go.work", "go.work.sum"].map((name) => `${start}${name}`) : [];
+  if (folder !== "") return [inFolder, ...go];
+  return [inFolder, `**/{packages,apps,libs,modules}/{${NODE_SHADOWS.join(",")}}/package.json`, ...go];
 }
 
 const hidden = (folder: string): string => `${folder === "" ? "" : `${folder}/`}{${PROGRAMS.join(",")}}`;

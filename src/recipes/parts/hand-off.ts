@@ -2,6 +2,7 @@
 import type { MakePart, TurnAction } from "../../loop/actions.ts";
 import { mainLane, verdictOf, type IterationRecord, type LaneState, type RunState } from "../../loop/state.ts";
 import { isOpening, isReturning, KIB, quote } from "./text.ts";
+import { counted } from "../../plural.ts";
 
 /** So that what follows keeps its room. */
 const MAX_LAST_WORDS_CHARS = 3_000;
@@ -60,7 +61,7 @@ function whyFresh(state: RunState, lane: LaneState, { seat }: TurnAction): strin
 function roundLine({ n, files, added, removed, verdicts, rule, agents }: IterationRecord): string {
   const checks = verdicts.map(({ check, is }) => `${check} ${is}`).join(", ");
   const by = agents === undefined ? "" : ` by ${agents.join(", ")}`;
-  return `- iteration ${n}${by}: ${files} files changed (+${added} -${removed}), ${checks === "" ? "no checks" : checks}; ${rule}`;
+  return `- iteration ${n}${by}: ${counted(files, "file")} changed (+${added} -${removed}), ${checks === "" ? "no checks" : checks}; ${rule}`;
 }
 
 function standing(state: RunState): string {

@@ -3,6 +3,7 @@ import type { MakePart } from "../../loop/actions.ts";
 import { reviewStand } from "../../loop/review.ts";
 import { mainLane, type LaneState, type RunState } from "../../loop/state.ts";
 import { KIB, quote } from "./text.ts";
+import { counted } from "../../plural.ts";
 
 const MAX_WORDS_CHARS = 3_000;
 
@@ -19,9 +20,7 @@ function words(state: RunState, last: Pick<LaneState, "review" | "change">): str
   const stand = reviewStand(state, last);
   if (ended === undefined || stand.is === "none") return "";
   const changed =
-    mended === 0
-      ? "It changed no file."
-      : `It changed ${mended} ${mended === 1 ? "file" : "files"}: they are not as you left them.`;
+    mended === 0 ? "It changed no file." : `It changed ${counted(mended, "file")}: not all is as you left it.`;
   const said = ended.text.trim() === "" ? "" : `\n\n${quote(ended.text.slice(-MAX_WORDS_CHARS))}`;
   switch (stand.is) {
     case "rejected":

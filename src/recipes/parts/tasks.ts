@@ -7,6 +7,7 @@ import { missingOf } from "../../loop/task-decisions.ts";
 import { quoted } from "../../loop/task-edit.ts";
 import { currentTask, openTasks, taskCounts, type TaskBlock } from "../../loop/tasks.ts";
 import { KIB } from "./text.ts";
+import { counted } from "../../plural.ts";
 
 const MAX_SUBTASKS_SHOWN = 40;
 const MAX_NEXT_SHOWN = 5;
@@ -67,7 +68,7 @@ function left(state: RunState): string {
   const next = openTasks(state).slice(1);
   const names = next.slice(0, MAX_NEXT_SHOWN).map(({ task: { text } }) => quoted(text));
   const more = next.length > MAX_NEXT_SHOWN ? ` and ${next.length - MAX_NEXT_SHOWN} more` : "";
-  const counts = `${done} of ${total} tasks are done${skipped === 0 ? "" : `, ${skipped} skipped`}.`;
+  const counts = `${done} of ${counted(total, "task")} ${total === 1 ? "is" : "are"} done${skipped === 0 ? "" : `, ${skipped} skipped`}.`;
   return names.length === 0
     ? `${counts} This is the last one.`
     : `${counts} After this one: ${names.join(", ")}${more}.`;

@@ -6,6 +6,7 @@ import { attemptsIn, solveOf, type Attempt } from "../../loop/solve-state.ts";
 import type { RunState } from "../../loop/state.ts";
 import { quote } from "../parts/text.ts";
 import { CHANGING_SHARE } from "./shares.ts";
+import { counted } from "../../plural.ts";
 
 /** One attempt never takes more of the history than this. */
 const ATTEMPT_SHARE = 0.25;
@@ -76,7 +77,7 @@ function wholeText(attempt: Attempt, budget: number): string {
 export function resultText({ executed }: Attempt, maxBytes: number): string {
   if (executed === undefined) return "";
   const { kind, stdout, files, durationMs, message } = executed;
-  const produced = files.slice(0, MAX_FILES_SHOWN).map(({ path, bytes }) => `${path} (${bytes} bytes)`);
+  const produced = files.slice(0, MAX_FILES_SHOWN).map(({ path, bytes }) => `${path} (${counted(bytes, "byte")})`);
   const more = files.length > MAX_FILES_SHOWN ? ` and ${files.length - MAX_FILES_SHOWN} more` : "";
   const wrote = files.length === 0 ? "" : `\n\nFiles it wrote: ${produced.join(", ")}${more}`;
   if (kind !== "ok") return `${fitted(message, maxBytes)}${wrote}`;

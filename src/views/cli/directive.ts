@@ -51,6 +51,8 @@ function waitTime(text: string): number {
 interface Delivered {
   receipt: ReceiptState;
   how: string | null;
+  /** It came to nothing. */
+  refused: boolean;
   /** The run ended first. */
   ended: boolean;
 }
@@ -79,10 +81,10 @@ export async function steer(
     const until = patience(directive, options);
     const result =
       until === undefined || !driven
-        ? { receipt: "queued" as const, how: null, ended: false }
+        ? { receipt: "queued" as const, how: null, refused: false, ended: false }
         : await watch(state, { row, receipt, until });
     tell({ row, receipt, result, driven, json: options.json ?? false });
-    if (cameToNothing(result)) return EXIT.unverified;
+    if (result.refused) return EXIT.unverified;
     const must = options.wait !== undefined && options.wait !== false;
     return must && result.receipt !== finalReceipt(directive) ? EXIT.unverified : EXIT.ok;
   });
@@ -102,10 +104,6 @@ function patience(directive: Directive, { wait }: SteerOptions): Until | undefin
       : { seconds: SHORT_WAIT_S, state: "delivered" };
   return { seconds: wait === true ? DEFAULT_WAIT_S : wait, state: finalReceipt(directive) };
 }
-
-/** As the loop words a receipt of what was not done. */
-const NOTHING = /^(not said|not done|too late|there is no|its turn had ended|the agent did not wait)/;
-const cameToNothing = ({ how }: Delivered): boolean => how !== null && NOTHING.test(how);
 
 /** Without a name: the one run of this repository that is driven now, else its newest. */
 async function liveRun({ journal }: State, asked: string | undefined): Promise<RunRow> {
@@ -144,18 +142,19 @@ async function watch(
   { journal }: State,
   { row, receipt, until }: { row: RunRow; receipt: Receipt; until: Until },
 ): Promise<Delivered> {
-  const seen: Delivered = { receipt: "queued", how: null, ended: false };
+  const seen: Delivered = { receipt: "queued", how: null, refused: false, ended: false };
   const signal = AbortSignal.timeout(until.seconds * MS_PER_SECOND);
   for await (const fact of journal.follow(row.run, { from: row.lastSeq + 1, signal })) {
     if (fact.type === "directive-delivered" && fact.id === receipt.id) {
       seen.receipt = "delivered";
       seen.how = fact.how;
+      seen.refused = fact.refused === true;
     } else if (fact.type === "directive-acknowledged" && fact.id === receipt.id) {
       seen.receipt = "acknowledged";
     } else if (fact.type === "run-end") {
       seen.ended = true;
     }
-    if (seen.receipt === until.state || seen.ended || cameToNothing(seen)) break;
+    if (seen.receipt === until.state || seen.ended || seen.refused) break;
   }
   return seen;
 }
@@ -170,7 +169,8 @@ interface Told {
 
 function tell({ row: { run }, receipt, result, driven, json }: Told): void {
   const { id, directive } = receipt;
-  if (json) printJson({ v: 1, run, id, directive, receipt: result.receipt, how: result.how, driven });
+  if (json)
+    printJson({ v: 1, run, id, directive, receipt: result.receipt, how: result.how, refused: result.refused, driven });
   else
     print(`${id} ${result.receipt}${result.how === null ? "" : ` (${oneLine(result.how, { max: MAX_HOW_CHARS })})`}`);
   note(`${run}: ${directiveWords(directive)}`);

@@ -1,5 +1,6 @@
 /** Numbers and times as people read them. */
 import type { Spent } from "../../loop/budget.ts";
+import { counted, grouped } from "../../plural.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -30,20 +31,21 @@ export function cost({
   return unknownTurns === 0 ? known : `${known} and ${counted(unknownTurns, "turn")} of unknown cost`;
 }
 
-export function counted(n: number, noun: string): string {
-  return `${grouped(n)} ${noun}${n === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;
-}
-
-export function grouped(n: number): string {
-  // Not toLocaleString: loading the locale data takes longer than the rest of the text.
-  return String(n).replaceAll(/\B(?=(\d{3})+$)/g, ",");
-}
+export { counted, grouped };
 
 /** Local time; with the day when that is not today. */
 export function moment(at: number, { now }: { now: number }): string {
   const date = new Date(at);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date(now).toDateString() ? time : `${day(date)} ${time}`;
+}
+
+/** With the zone: for what may be read elsewhere, or much later. */
+export function zonedMoment(at: number, { now }: { now: number }): string {
+  const minutes = -new Date(at).getTimezoneOffset();
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const offset = minutes === 0 ? "" : `${minutes < 0 ? "-" : "+"}${hours}${rest === 0 ? "" : `:${two(rest)}`}`;
+  return `${moment(at, { now })} UTC${offset}`;
 }
 
 export function timeOfDay(at: number): string {
@@ -54,10 +56,13 @@ export function timeOfDay(at: number): string {
 const two = (n: number): string => String(n).padStart(2, "0");
 const day = (date: Date): string => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 
-/** Columns as wide as their widest cell; the last is not padded. */
-export function columns(rows: readonly (readonly string[])[]): string {
+/** Columns as wide as their widest cell of at most `maxWidth`: one that is longer moves only its own row. The last is not padded. */
+export function columns(rows: readonly (readonly string[])[], { maxWidth = Infinity } = {}): string {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
+  for (const row of rows)
+    row.forEach((cell, at) => {
+      if (cell.length <= maxWidth) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    });
   return rows
     .map((row) =>
       row

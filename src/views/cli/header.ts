@@ -9,11 +9,13 @@ const MAX_GOAL_CHARS = 200;
 
 interface About {
   goalFile?: string;
+  /** Where commands of the command line run. */
+  folderNote?: string;
   /** What `auto` found nothing for. */
   wantedFence?: boolean;
 }
 
-export function header(spec: RunSpec, { goalFile, wantedFence = false }: About = {}): string {
+export function header(spec: RunSpec, { goalFile, folderNote, wantedFence = false }: About = {}): string {
   const { workspace, checks } = spec;
   const commits = { branch: `branch ${workspace.branch}`, current: "the current branch", none: "no commits" };
   const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
@@ -21,6 +23,7 @@ export function header(spec: RunSpec, { goalFile, wantedFence = false }: About =
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
     ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
     `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
+    ...(folderNote === undefined ? [] : [`  ${folderNote}`]),
     ...agentLines(spec),
     `  ${fenceWords(spec.fence, { tense: "now" })}${wantedFence && spec.fence.kind === "none" ? ` (to get a fence: ${HOW_TO_FENCE})` : ""}`,
     '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',

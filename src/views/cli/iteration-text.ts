@@ -14,7 +14,7 @@ import { evidenceWords } from "../criteria.ts";
 import { fenceWords } from "../fence-words.ts";
 import { oneLine, plain } from "../plain.ts";
 import { toolName } from "../tool-name.ts";
-import { columns, duration } from "./format.ts";
+import { columns, duration, counted } from "./format.ts";
 import type { IterationView } from "./iteration-view.ts";
 
 const MAX_CHARS = 200;
@@ -44,7 +44,7 @@ export function overviewText(view: IterationView): string {
     ...[...view.proposals, ...view.executions].map((fact) => factWords(fact) ?? ""),
     change === null
       ? ""
-      : `Change (snapshot ${change.snapshot}): ${change.fileCount} files +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged), ...protectedWords(change)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
+      : `Change (snapshot ${change.snapshot}): ${counted(change.fileCount, "file")} +${change.added} -${change.removed}\n${indented(columns(files ?? []))}${more > 0 ? `\n  and ${more} more` : ""}${[...change.warnings, ...flaggedWords(change.flagged), ...protectedWords(change)].map((text) => `\n  warning: ${short(text)}`).join("")}`.trimEnd(),
     checks.length === 0
       ? ""
       : `Checks\n${indented(columns(checks.map(({ check, verdict }) => [short(check), verdictWords(verdict)])))}`,
@@ -101,7 +101,7 @@ function evidenceText(verdict: Verdict): string {
       ...(runs === undefined ? [] : [["runs", String(runs)]]),
       ...(control === undefined ? [] : [["planted failure", CONTROL[control]]]),
       ["judged tree", tree],
-      ["log", log === null ? "none" : `${logBytes} bytes, sha-256 ${log}`],
+      ["log", log === null ? "none" : `${counted(logBytes, "byte")}, sha-256 ${log}`],
       ["isolation", short(isolation)],
       ["suspicions", suspicions.length === 0 ? "none" : suspicions.map(short).join("; ")],
     ]),

@@ -55,7 +55,7 @@ export async function runHere(request: RunRequest): Promise<number> {
       if (json) for (const fact of await state.journal.read(spec.run)) printFact(fact);
       else if (loudness !== "quiet")
         process.stderr.write(
-          `${header(spec, { ...request, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
+          `${header(spec, { ...request, ...place.planned, wantedFence: planned.resolved.settings.fence === "auto" })}\n`,
         );
       return await driveNew(place.planned, { ...request, state }).catch(async (error: unknown) => {
         const { takeBack } = await import("../../compose/forget.ts");

@@ -5,6 +5,9 @@ import { plain } from "../plain.ts";
 import { columns } from "./format.ts";
 import { sayValue } from "./setting-options.ts";
 
+/** What is longer than this is seldom, and has a line of its own. */
+const MAX_WIDTH_CHARS = 40;
+
 interface Shown {
   /** Where each comes from, too. */
   origin: boolean;
@@ -20,5 +23,5 @@ export function settingsTable({ settings, origins }: Resolved, { origin, changed
     const cells = [name, unset ? "-" : plain(sayValue(name, value)).replaceAll("\n", " ")];
     return origin ? [...cells, origins[name]?.where ?? "default"] : cells;
   });
-  return columns(rows);
+  return columns(rows, { maxWidth: MAX_WIDTH_CHARS });
 }

@@ -27,6 +27,7 @@ import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect
 import { EMPTY_TREE } from "../../workspace/objects.ts";
 import { userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
+import { inGivenFolder } from "./given-folder.ts";
 import { refuseGitInside, refuseStateInside } from "./refuse-inside.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
 import type { Flags } from "./setting-options.ts";
@@ -44,6 +45,8 @@ export interface Planned {
   resolved: Resolved;
   /** In tasks mode. */
   tasks?: Task[];
+  /** Where commands run that were given on the command line, in words, where that is not the top level. */
+  folderNote?: string;
   /** The branch as it would be named now: another run may have taken the name meanwhile. */
   branchNow: () => Promise<string | undefined>;
 }
@@ -81,8 +84,10 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   // While git looks: what the first fact needs, and the agent's start.
   warmSchemas();
   const facts = await looking;
-  const listed = taskFile(given, { cwd, topLevel: facts.topLevel });
-  const resolved = listed === undefined ? given : { ...given, settings: { ...given.settings, tasks: listed.file } };
+  const { topLevel } = facts;
+  const listed = taskFile(given, { cwd, topLevel });
+  const { resolved: here, ...told } = await inGivenFolder(given, { cwd, env, topLevel, own: own?.checks ?? [] });
+  const resolved = listed === undefined ? here : { ...here, settings: { ...here.settings, tasks: listed.file } };
   const { settings } = resolved;
   const base = baseOf(facts);
   refuseStateInside(facts, stateDir(env));
@@ -98,12 +103,12 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
     goal,
-    repository: facts.topLevel,
-    path: facts.topLevel,
+    repository: topLevel,
+    path: topLevel,
     branch,
     fence,
     hosts: fenceHosts(settings.network, settings["allow-host"]),
-    protect: protectFor(settings, { workspace: facts.topLevel, path: env["PATH"] }),
+    protect: protectFor(settings, { workspace: topLevel, path: env["PATH"] }),
     ...(template === undefined ? {} : { template }),
     ...(own === undefined ? {} : { own }),
     commands: commandNames(settings.agents),
@@ -123,7 +128,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   refuseMissingCommands(spec, env);
   refuseUnwritable(stateDir(env));
   refuseFullDisk(stateDir(env));
-  return { spec, base, resolved, branchNow, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
+  return { spec, base, resolved, branchNow, ...told, ...(listed === undefined ? {} : { tasks: listed.tasks }) };
 }
 
 /** A failure is told when they are needed. */
@@ -262,7 +267,7 @@ export function refuseMissingCommands(spec: RunSpec, env: Environment): void {
   throw new UsageError(
     `check ${missing.name}: command not found: ${oneLine(missing.command, { max: MAX_PATH_CHARS })}`,
     {
-      hint: "checks run in the repository's top level with your PATH",
+      hint: "checks run in the folder they were given in, those of pawl.yaml at the top level, with your PATH",
     },
   );
 }

@@ -4,6 +4,7 @@ import type { Task } from "../../events.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { currentTask, taskCounts, type TaskCounts, type TaskState } from "../../loop/tasks.ts";
 import { oneLine } from "../plain.ts";
+import { counted } from "./format.ts";
 
 const MAX_TEXT_CHARS = 100;
 const MAX_NAMED = 3;
@@ -68,7 +69,7 @@ export const taskCells = ({ n, text, depth, is, iterations, current }: TaskLine)
   [
     current ? "current" : "",
     is === "missing" ? "gone from the file" : "",
-    iterations > 0 ? `${iterations} iteration${iterations === 1 ? "" : "s"}` : "",
+    iterations > 0 ? counted(iterations, "iteration") : "",
   ]
     .filter((word) => word !== "")
     .join(", "),

@@ -4,6 +4,7 @@ import { UsageError } from "../../errors.ts";
 import type { Directive, Fact, Outcome } from "../../events.ts";
 import type { Between } from "../../loop/between.ts";
 import { drive } from "../../loop/drive.ts";
+import { isNoOption } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Agent, Base, Receipt } from "../../ports.ts";
 import type { Executor } from "../../ports/executor.ts";
@@ -116,7 +117,12 @@ export function driveInProgram(driven: Driven): RunHandle {
     stop: async ({ when = "after" } = {}) => await put({ kind: "stop", when }),
     model: async (name) => await put({ kind: "model", model: name }),
     budget: async (limits) => await put({ kind: "budget", limits }),
-    answer: async (question, text) => await put({ kind: "answer", question, text }),
+    answer: async (question, text) => {
+      const asked = now.questions.get(question);
+      if (asked !== undefined && isNoOption(asked, text))
+        throw new UsageError(`${question} has no option ${text}`, { hint: `there is: ${asked.options.join(", ")}` });
+      return await put({ kind: "answer", question, text });
+    },
   };
 }
 

@@ -2,12 +2,13 @@
 import { existsSync } from "node:fs";
 import { openState, type Environment, type State } from "../../compose.ts";
 import { UsageError } from "../../errors.ts";
-import type { Directive, Fact } from "../../events.ts";
+import type { Fact } from "../../events.ts";
 import { exhausted } from "../../loop/budget.ts";
 import { fold } from "../../loop/fold.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import type { Agent } from "../../ports.ts";
 import type { Limits } from "../../spec.ts";
+import { directivesOf, isHeld, type Change } from "../going-on.ts";
 import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
 import { holding } from "./holding.ts";
 import type { OwnCheck } from "./own-check.ts";
@@ -36,7 +37,7 @@ export async function resume(id: string, options: ResumeOptions = {}): Promise<R
       });
     lock(path);
     const change = { limits, ...(model === undefined ? {} : { model }) };
-    if (folded.outcome === undefined) await queue(state, { folded, ...change });
+    if (folded.outcome === undefined) await queue(state, { folded, change });
     return driveInProgram({
       start: folded,
       folded,
@@ -74,23 +75,9 @@ function refuse(state: RunState, limits: Limits): void {
   });
 }
 
-interface Change {
-  folded: RunState;
-  limits: Limits;
-  model?: string;
-}
-
-/** Whoever resumes wants it to go on: a pause or stop that was left is taken back. */
-async function queue({ inbox }: State, { folded, limits, model }: Change): Promise<void> {
-  const { run } = folded;
-  const waiting = (await inbox.queued(run)).some(({ directive: { kind } }) => kind === "pause" || kind === "stop");
-  const held = folded.paused || folded.stop !== undefined || waiting;
-  const directives: Directive[] = [
-    ...(Object.keys(limits).length === 0 ? [] : [{ kind: "budget" as const, limits }]),
-    ...(model === undefined ? [] : [{ kind: "model" as const, model }]),
-    ...(held ? [{ kind: "resume" as const }] : []),
-  ];
-  for (const directive of directives) await inbox.put(run, directive, { source: "library" });
+async function queue({ inbox }: State, { folded, change }: { folded: RunState; change: Change }): Promise<void> {
+  for (const directive of directivesOf(change, { held: await isHeld(inbox, folded) }))
+    await inbox.put(folded.run, directive, { source: "library" });
 }
 
 /** A run to look at, whoever drives it. */

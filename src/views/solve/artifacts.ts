@@ -21,6 +21,7 @@ import type { SolveFile } from "../../spec/solve.ts";
 import type { SolveAnswer } from "./answer.ts";
 import type { Wanted } from "./places.ts";
 import { planYaml, title, transcript } from "./transcript.ts";
+import { counted } from "../cli/format.ts";
 
 const TRANSCRIPT = "transcript.md";
 const PLAN = "plan.yaml";
@@ -123,7 +124,7 @@ function fill(out: string, { state, told, answer, done }: Filling): void {
   if (plan !== undefined) place(PLAN, (to) => writeFileSync(to, planYaml(plan), { flag: "wx" }));
   // The last: where it is, all is.
   place(TRANSCRIPT, (to) => writeFileSync(to, told, { flag: "wx" }));
-  done.written.push(`${out}: ${copied.length} files and ${TRANSCRIPT}`);
+  done.written.push(`${out}: ${counted(copied.length, "file")} and ${TRANSCRIPT}`);
   if (!isWhole) done.missing.push(`${out} has not all files: the others are in ${workspace}`);
   if (left.length === 0) return;
   const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";

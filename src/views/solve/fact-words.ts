@@ -1,6 +1,7 @@
 /** Facts of a run that solves, in one line each. */
 import type { FactOf } from "../../events.ts";
 import { oneLine } from "../plain.ts";
+import { counted } from "../cli/format.ts";
 
 const MAX_CHARS = 160;
 const MS_PER_SECOND = 1_000;
@@ -12,7 +13,7 @@ export function proposalWords(fact: FactOf<"proposal-made">): string {
     case "plan":
       return `attempt ${fact.turn} proposes a plan${note}`;
     case "run":
-      return `attempt ${fact.turn} proposes ${fact.language ?? "code"}, ${fact.code?.bytes ?? 0} bytes${note}`;
+      return `attempt ${fact.turn} proposes ${fact.language ?? "code"}, ${counted(fact.code?.bytes ?? 0, "byte")}${note}`;
     case "answer":
       return `attempt ${fact.turn} answers ${short(fact.answer?.text ?? "")}`;
     case "nothing":

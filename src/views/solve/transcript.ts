@@ -4,6 +4,7 @@ import { solveOf, type Attempt, type PlanState, type StepState } from "../../loo
 import type { RunState } from "../../loop/state.ts";
 import type { Blobs } from "../../ports.ts";
 import { whole, type SolveAnswer } from "./answer.ts";
+import { counted } from "../cli/format.ts";
 
 /** As `--plan` reads it. */
 export function planYaml({ steps }: PlanState): string {
@@ -68,6 +69,8 @@ async function resultWords(executed: NonNullable<Attempt["executed"]>, blobs: Bl
     ...(message === "" ? [] : [message]),
     ...(stdout.trim() === "" ? [] : [`stdout:\n\n${fenced(stdout)}`]),
     ...(stderr.trim() === "" ? [] : [`stderr:\n\n${fenced(stderr)}`]),
-    ...(files.length === 0 ? [] : [`files: ${files.map(({ path, bytes }) => `${path} (${bytes} bytes)`).join(", ")}`]),
+    ...(files.length === 0
+      ? []
+      : [`files: ${files.map(({ path, bytes }) => `${path} (${counted(bytes, "byte")})`).join(", ")}`]),
   ].join("\n\n");
 }

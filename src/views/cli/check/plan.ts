@@ -13,6 +13,7 @@ import { configDir, stateDir } from "../../../platform/paths.ts";
 import type { RunSpec } from "../../../spec.ts";
 import { inspectRepository, type RepositoryFacts } from "../../../workspace/inspect.ts";
 import { EMPTY_TREE } from "../../../workspace/objects.ts";
+import { inGivenFolder } from "../given-folder.ts";
 import { repositoriesOf } from "../run-id.ts";
 import type { Flags } from "../setting-options.ts";
 import { refuseFullDisk } from "../start-run.ts";
@@ -34,6 +35,8 @@ export interface PlannedCheck {
   /** The tree of the last commit: what guards and judges compare with. */
   base: string;
   resolved: Resolved;
+  /** Where commands of the command line run, where that is not the top level. */
+  folderNote?: string;
 }
 
 interface Asked {
@@ -46,8 +49,9 @@ interface Asked {
 
 export async function planCheck({ names, flags, env, cwd }: Asked): Promise<PlannedCheck> {
   const [repository] = repositoriesOf(cwd);
-  const resolved = resolveSettings({ flags, env, repository, userDir: configDir(env) });
+  const given = resolveSettings({ flags, env, repository, userDir: configDir(env) });
   const facts = await inspectRepository(cwd, { environment: env });
+  const { resolved, ...told } = await inGivenFolder(given, { cwd, env, topLevel: facts.topLevel });
   const { settings } = resolved;
   const unnamed = toRunSpec(resolved, {
     // It is given a name when it begins.
@@ -76,7 +80,7 @@ export async function planCheck({ names, flags, env, cwd }: Asked): Promise<Plan
     checks: wanted(planned.checks, names),
     workspace: { ...workspace, commit: "none", allowDirty: true },
   };
-  return { spec, base: treeOf(facts), resolved };
+  return { spec, base: treeOf(facts), resolved, ...told };
 }
 
 function wanted(checks: RunSpec["checks"], names: readonly string[]): RunSpec["checks"] {

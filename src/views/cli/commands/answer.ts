@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
-import { answerable, permissionOf, type QuestionState } from "../../../loop/questions.ts";
+import { answerable, isNoOption, permissionOf, type QuestionState } from "../../../loop/questions.ts";
 import type { RunState } from "../../../loop/state.ts";
+import { oneLine } from "../../plain.ts";
 import { answerCommand, answerForms, leftMs, questionText } from "../../question-words.ts";
 import { drivenNow } from "../driven-time.ts";
 import { steer, steering, type SteerOptions } from "../directive.ts";
@@ -12,6 +13,7 @@ import { readRun, withRun, type Read } from "../reading.ts";
 
 const QUESTION = /^q\d+$/i;
 const MAX_TEXT_BYTES = 64 * 1024;
+const MAX_OPTION_CHARS = 80;
 
 export function configure(command: Command, exit: (code: number) => void): void {
   steering(command.argument("[words...]", "[RUN] [QUESTION] [TEXT]").usage("[options] [RUN] [QUESTION [TEXT…]]"))
@@ -53,10 +55,20 @@ function answer(
       hint: `pawl answer ${folded.run} ${question} ${answerForms(open)}`,
     });
   }
+  refuseNoOption(open, text);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_TEXT_BYTES)
     throw new UsageError(`the answer has ${bytes} bytes; at most ${MAX_TEXT_BYTES} can be given`);
   return { kind: "answer", question, text };
+}
+
+/** Whoever types a number means an option: as words it would tell the agent nothing. */
+function refuseNoOption({ question, options, ...open }: QuestionState, text: string): void {
+  if (!isNoOption({ ...open, options }, text)) return;
+  const offered = options.map((option, at) => `${at + 1} ${oneLine(option, { max: MAX_OPTION_CHARS })}`);
+  throw new UsageError(`${question} has no option ${text}`, {
+    hint: `there is: ${offered.join(", ")}; or words of your own`,
+  });
 }
 
 function openOne(state: RunState, { question, driven }: { question: string; driven: boolean }): QuestionState {

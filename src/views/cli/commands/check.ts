@@ -87,12 +87,12 @@ interface JudgeAll {
 }
 
 async function judgeAll(
-  { spec, base }: PlannedCheck,
+  { spec, base, folderNote }: PlannedCheck,
   { composed: { ports }, apart, repeat, options, signal }: JudgeAll,
 ): Promise<{ tree: string; results: CheckResult[] }> {
   const { json = false, verbose = false, log = false } = options;
   const { tree } = await ports.workspace.prepare();
-  if (!json) note(headerText({ spec, base }, { tree, stateDir: apart.state.dir }));
+  if (!json) note(headerText({ spec, base, folderNote }, { tree, stateDir: apart.state.dir }));
   const verdicts = new Map<string, Verdict>();
   const results: CheckResult[] = [];
   for (const wanted of spec.checks) {
@@ -100,11 +100,10 @@ async function judgeAll(
     if (found === undefined || signal.aborted) break;
     const verdict = await judged(found, {
       ports,
-      goal: spec.goal,
+      spec,
       base,
       tree,
       baseTests: undefined,
-      policy: spec.verdicts,
       wall: Date.now(),
       undone: [],
       baselines: new Map(),
@@ -127,7 +126,7 @@ async function judgeAll(
 }
 
 function headerText(
-  { spec, base }: Pick<PlannedCheck, "spec" | "base">,
+  { spec, base, folderNote }: Pick<PlannedCheck, "spec" | "base"> & { folderNote: string | undefined },
   { tree, stateDir }: { tree: string; stateDir: string },
 ): string {
   const { path } = spec.workspace;
@@ -136,6 +135,7 @@ function headerText(
   const isMoving = holder !== undefined && holder.pid !== currentOwner().pid;
   return [
     `tree ${tree.slice(0, SHORT_OID_CHARS)} of ${path}, ${what}; ${fenceWords(spec.fence, { tense: "now" })}`,
+    ...(folderNote === undefined ? [] : [folderNote]),
     ...(isMoving ? [`a run works here now (process ${holder.pid}): this is the tree as it was a moment ago`] : []),
   ].join("\n");
 }

@@ -14,19 +14,20 @@ import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
 import { exhausted } from "../../../loop/budget.ts";
 import { fold } from "../../../loop/fold.ts";
-import { heldQuestions } from "../../../loop/questions.ts";
 import { mainLane, type RunState } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
 import { configDir } from "../../../platform/paths.ts";
-import type { Limits, WorkspaceSpec } from "../../../spec.ts";
+import type { WorkspaceSpec } from "../../../spec.ts";
 import { lockWorkspace } from "../../../workspace/lock.ts";
+import { directivesOf, isHeld, type Change } from "../../going-on.ts";
 import { resumeCommand } from "../../summary.ts";
 import { driveHere } from "../drive.ts";
 import { header } from "../header.ts";
 import { loudnessOf } from "../loudness.ts";
 import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
-import { resolveRun } from "../run-id.ts";
+import { commandsIn, folderIn } from "../given-folder.ts";
+import { repositoriesOf, resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
 import {
   addSettings,
@@ -63,11 +64,6 @@ export function configure(command: Command, exit: (code: number) => void): void 
   });
 }
 
-interface Change {
-  limits: Limits;
-  model?: string;
-}
-
 async function resume(
   asked: string | undefined,
   { flags, frozen, options }: { flags: Flags; frozen: Flags; options: Options },
@@ -80,7 +76,8 @@ async function resume(
     const row = await resolveRun(state.journal, { asked, cwd });
     const folded = fold(await state.journal.read(row.run));
     const { spec } = folded;
-    refuseDifferences(parsedFlags(frozen), { spec, say: sayValue });
+    const [topLevel = cwd] = repositoriesOf(cwd);
+    refuseDifferences(commandsIn(parsedFlags(frozen), folderIn(topLevel, cwd)), { spec, say: sayValue });
     refuseOtherPlace(options, spec.workspace);
     if (row.owner !== undefined) return await tellDriver(state, { run: row.run, pid: row.owner.pid, change });
     refuse(folded, change);
@@ -95,7 +92,7 @@ async function resume(
     try {
       const begin = async (): Promise<void> => {
         if (folded.outcome === undefined) {
-          const held = await isHeld(state, folded);
+          const held = await isHeld(state.inbox, folded);
           await queue(state, { run: row.run, directives: directivesOf(change, { held }) });
         }
         if (options.json !== true && options.quiet !== true)
@@ -184,21 +181,6 @@ function refuse(state: RunState, { limits }: Change): void {
   // It may be another one than it ended at: what was raised is not all that is used up.
   const atIt = { ...raised, outcome: { ...outcome, rule: `budget:${over.which}` } };
   throw new UsageError(`run ${run} ended at its limit on ${over.which}`, { hint: `raise it: ${resumeCommand(atIt)}` });
-}
-
-/** Whoever resumes wants it to go on: a pause or stop that a dead driver left, or that waits in the inbox, is taken back. */
-async function isHeld({ inbox }: State, held: RunState): Promise<boolean> {
-  const { run, paused, stop } = held;
-  if (paused || stop !== undefined || heldQuestions(held).length > 0) return true;
-  return (await inbox.queued(run)).some(({ directive: { kind } }) => kind === "pause" || kind === "stop");
-}
-
-function directivesOf({ limits, model }: Change, { held }: { held: boolean }): Directive[] {
-  return [
-    ...(Object.keys(limits).length === 0 ? [] : [{ kind: "budget" as const, limits }]),
-    ...(model === undefined ? [] : [{ kind: "model" as const, model }]),
-    ...(held ? [{ kind: "resume" as const }] : []),
-  ];
 }
 
 async function queue({ inbox }: State, { run, directives }: { run: string; directives: Directive[] }): Promise<void> {

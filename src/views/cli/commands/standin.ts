@@ -6,6 +6,7 @@ import { loadScript } from "../../../standin/script.ts";
 import { startStandin } from "../../../standin/server.ts";
 import { note, print } from "../output.ts";
 import { wholeNumber } from "../reading.ts";
+import { counted } from "../format.ts";
 
 const MAX_PORT = 65_535;
 /** Any key is good unless one is demanded, but agents want to have one. */
@@ -44,7 +45,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
       await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
       await standin.close();
       const { requests } = standin.billing;
-      note(`${requests} requests answered`);
+      note(`${counted(requests, "request")} answered`);
       exit(EXIT.ok);
     });
 }

@@ -2,6 +2,7 @@
  * Which commands judge the work in a repository, and what makes its dependencies, from the files that are there. Pure:
  * they come as names and texts, so that every kind of project can be tested without making one.
  */
+import { commandIn } from "../../../platform/command-folder.ts";
 import { fromGo, fromJava, fromMake, fromRust } from "./detect-build-tools.ts";
 import { fromNode, nodeSetup } from "./detect-node.ts";
 import { fromPython, pythonSetup } from "./detect-python.ts";
@@ -89,11 +90,8 @@ function inFolder(folder: string, { found, setups }: Detected): Detected {
 
 /** As it is run at the top of the repository. */
 export function commandLine({ command, folder }: Pick<Found, "command" | "folder">): string {
-  return folder === undefined ? command : `cd ${shellWord(folder)} && ${command}`;
+  return commandIn(folder ?? "", command);
 }
-
-export const shellWord = (word: string): string =>
-  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** What a check of it is called. */
 export const checkName = ({ purpose, folder }: Pick<Found, "purpose" | "folder">): string =>

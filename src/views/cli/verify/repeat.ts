@@ -101,11 +101,10 @@ async function repeat(one: Recorded, { record, composed, repeating, verdicts }: 
   const { state, apart, signal } = repeating;
   const judging = {
     ports: composed.ports,
-    goal: record.spec.goal,
+    spec: record.spec,
     base: record.baseTree,
     tree: record.tree,
     baseTests: record.change?.baseTests,
-    policy: record.spec.verdicts,
     // What was in quarantine then still is.
     wall: one.at,
     undone: record.change?.protected ?? [],

@@ -5,6 +5,7 @@ import { oneLine } from "../../plain.ts";
 import type { Finding } from "./findings.ts";
 import type { Record } from "./record.ts";
 import type { Repeated } from "./repeat.ts";
+import { counted } from "../format.ts";
 
 const MAX_CHARS = 300;
 const MARK_CHARS = 10;
@@ -64,7 +65,7 @@ export function answerText(answer: Answer, repeated: readonly Repeated[]): strin
   const same = repeated.filter(({ is }) => is === "same").length;
   switch (answer) {
     case "same":
-      return `everything is as recorded (${same} of ${repeated.length} verdicts repeated)`;
+      return `everything is as recorded (${same} of ${counted(repeated.length, "verdict")} repeated)`;
     case "differs":
       return "not as recorded: see what differs above";
     case "unjudged":
