@@ -9,7 +9,7 @@ import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
 import { endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
 import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
-import { claimStands, completion, refusedOnce, votesOf } from "./completion.ts";
+import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, votesOf } from "./completion.ts";
 import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
@@ -34,7 +34,7 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
     stopped(state) ??
     outOfBudget(state, lane, now) ??
     rules.unconfirmed(state, lane) ??
-    rules.struggle(state, lane) ??
+    orForPerson(state, lane, rules.struggle(state, lane)) ??
     rules.goOn(state, lane);
   const failing = lane.track.failingCounts.at(-1);
   return {
@@ -136,14 +136,16 @@ function unconfirmed(state: RunState, lane: LaneState): Draft | undefined {
   };
 }
 
-function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefined {
+/** A limit leaves nothing for another turn. */
+export function outOfBudget(state: RunState, lane: LaneState, now: Pick<Now, "elapsed">): Draft | undefined {
   const over = exhausted(state, { iteration: lane.iteration, elapsed: now.elapsed });
   if (over === undefined) return undefined;
   const reason =
     over.which === "usd-unknown"
       ? `the cost of ${over.spent} turns is unknown and no token or time limit is set beside the dollar limit`
       : `limit on ${over.which} reached: ${amount(over.spent, over.which)} of ${amount(over.limit, over.which)}`;
-  return end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
+  const draft = end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
+  return orForPerson(state, lane, draft);
 }
 
 const round = (n: number): number => Math.round(n * 10_000) / 10_000;
@@ -262,11 +264,11 @@ function goOn(state: RunState, lane: LaneState): Draft {
   if (unreviewed !== undefined) return { ...unreviewed, reason: [unreviewed.reason, ...reds].join("; ") };
   if (lane.ended?.claim?.is === "done") {
     const open = openTasks(state);
-    const once = open.length === 0 ? refusedOnce(state, lane) : undefined;
-    if (once !== undefined) return once;
+    const excusable = open.length === 0 ? refusedFor(state, lane) : undefined;
+    if (excusable !== undefined) return { ...excusable, next: "continue" };
     const missing = [...reds, ...(open.length === 0 ? [] : [sayTasks(open)])];
     if (missing.length > 0)
-      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
+      return { rule: CLAIM_REFUSED, next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
     const { stands, why } = claimStands(state, lane);
     if (stands && hasPendingEdit(state))
       return { rule: "tasks-changed", next: "continue", reason: "a person has changed the tasks meanwhile" };

@@ -33,13 +33,6 @@ export function isOldOnly(state: Before, check: string, verdict: Verdict | undef
   return oldFailures(state, check, verdict).length === verdict.failures.length;
 }
 
-/** Old failures only, and all of them: who has mended some of them is at work on them, and goes on. */
-export function isUntouched(state: Before, check: string, verdict: Verdict | undefined): boolean {
-  const before = state.baselines.get(check);
-  if (verdict?.is !== "fail" || before?.is !== "fail") return false;
-  return verdict.failures.length === before.failures.length && isOldOnly(state, check, verdict);
-}
-
 /** Old failures only, and a person said that those do not count. */
 export const isLeft = (state: Before, check: string, verdict: Verdict | undefined): boolean =>
   state.spec.verdicts.preExisting === "leave" && isOldOnly(state, check, verdict);

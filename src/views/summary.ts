@@ -1,5 +1,7 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
+import { exhausted } from "../loop/budget.ts";
+import { PRE_EXISTING } from "../loop/completion.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
@@ -254,11 +256,8 @@ function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
     case "stuck":
       return [[`pawl memory list ${run}`, "what was tried and failed"]];
     case "needs-human":
-      if (outcome.rule === "pre-existing")
-        return [
-          [`${runCommand(spec)} --leave-failing`, "what failed before the run does not count"],
-          [`${runCommand(spec)} --require-all`, "go on until it passes, too"],
-        ];
+      if (outcome.rule === PRE_EXISTING)
+        return [[`${runCommand(spec)} --leave-failing`, "what failed before the run does not count"]];
       return outcome.rule === WORK_MISSING
         ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
         : [[`pawl status ${run}`, "what it needs from you"]];
@@ -289,9 +288,12 @@ const isGiven = (name: string, command: string): boolean => /^[A-Za-z][\w.-]*$/.
 const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);
 
 /** With the limit to raise, where one was reached. */
-export function resumeCommand({ run, outcome, limits }: RunState): string {
-  const flag = RAISE[outcome?.rule ?? ""];
-  if (outcome?.is !== "exhausted" || flag === undefined) return `pawl resume ${run}`;
+export function resumeCommand(state: RunState): string {
+  const { run, outcome, limits, elapsed } = state;
+  const over =
+    outcome?.rule === PRE_EXISTING ? exhausted(state, { iteration: mainLane(state).iteration, elapsed }) : undefined;
+  const flag = RAISE[over === undefined ? (outcome?.rule ?? "") : `budget:${over.which}`];
+  if (flag === undefined) return `pawl resume ${run}`;
   const reached = limits[flag.limit];
   return `pawl resume ${run} ${flag.flag} ${reached === undefined ? "MORE" : flag.say(reached * 2)}`;
 }
