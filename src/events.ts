@@ -222,8 +222,8 @@ export const factSchema = z.discriminatedUnion("type", [
     /** A cap was passed; the work is on disk, a person must look. */
     refused: z.string().optional(),
   }),
-  /** A check's verdict on the tree before the first turn. */
-  fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema }),
+  /** A check's verdict on the tree before the first turn. `note`: what it means together with those of the others. */
+  fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema, note: z.string().optional() }),
   fact("check-start", { check: z.string(), tree: oid, iteration: count }),
   fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
   fact("failure-recorded", {

@@ -6,10 +6,11 @@
 import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
-import { isLeft, isOldOnly } from "./pre-existing.ts";
+import { GUARDS_ONLY, guardsOnly, isLeft, isOldOnly } from "./pre-existing.ts";
+import { stillWith } from "./progress.ts";
 import { doubtWords, notCompared } from "./protected.ts";
 import { reviewStand } from "./review.ts";
-import { verdictOf, type LaneState, type RunState } from "./state.ts";
+import { verdictOf, type LaneState, type Recorded, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
 
@@ -19,6 +20,9 @@ const FLAKY = "flaky";
 export const SENT_BACK_ONCE: ReadonlySet<string> = new Set([FLAKY]);
 
 export const CLAIM_REFUSED = "claim-refused";
+
+/** Green iterations in a row without a change that end a run without a claim. */
+const SETTLED_AFTER = 3;
 
 /** Before the id of a test in a fingerprint. */
 const TEST = "test:";
@@ -36,7 +40,7 @@ interface Cast extends Vote {
 }
 
 /** How the checks stand whose verdicts decide. */
-export function votesOf(state: RunState, change: LaneState["change"]): Cast[] {
+export function votesOf(state: RunState, change: Pick<Recorded, "judged"> | undefined): Cast[] {
   const { checks, verdicts: policy } = state.spec;
   return voters(checks, policy).map((check) => {
     const verdict = change === undefined ? undefined : verdictOf(state, change.judged, check.name);
@@ -91,10 +95,11 @@ export function completion(state: RunState, lane: LaneState): Draft | undefined 
   const votes = votesOf(state, lane.change);
   if (votes.length === 0)
     return stands ? end("claimed", "claim", "the agent says it is done; no check is required") : undefined;
-  if (!stands && state.spec.claim.required) return undefined;
+  const isSettled = settles(state, lane) && stillWith(lane.track, lane.change?.judged ?? "") >= SETTLED_AFTER;
+  if (!stands && state.spec.claim.required && !isSettled) return undefined;
   if (lane.iteration < state.spec.minIterations) return undefined;
   const is = (counts: readonly Stand[]): boolean => accepted(votes, state.spec.verdicts, counts);
-  if (is(GREEN)) return green(state, votes);
+  if (is(GREEN)) return shown(lane, isSettled && !stands ? settled(green(state, votes)) : green(state, votes));
   if (is(NOT_REFUTED)) {
     const unsure = votes.find(({ stand }) => stand === "unsure");
     const why = unsure?.verdict?.is === "unverifiable" ? unsure.verdict.reason : "";
@@ -105,6 +110,40 @@ export function completion(state: RunState, lane: LaneState): Draft | undefined 
   const reason = `on the same files this both passes and fails: ${failuresIn("flaky", votes)}; mend the test and go on, or put it into quarantine in pawl.yaml for the next run: this one keeps the settings it began with`;
   return settle(state, lane, { rule: FLAKY, reason });
 }
+
+/** Whether this iteration left a green tree as it was: a few of these end a run that only a claim is missing to. */
+export function settles(state: RunState, lane: LaneState): boolean {
+  const { required, confirmations } = state.spec.claim;
+  return required && confirmations === 1 && isStill(state, lane) && isComplete(state, lane);
+}
+
+/** A turn that came to its end and changed nothing, on a tree that every deciding check accepts. */
+export function isStill(state: RunState, { change, ended }: LaneState): boolean {
+  if (change === undefined || change.changed || change.refused !== undefined || ended?.outcome.is !== "done")
+    return false;
+  return accepted(votesOf(state, change), state.spec.verdicts, GREEN);
+}
+
+const settled = (draft: Draft): Draft =>
+  draft.outcome?.is === "verified"
+    ? end(
+        "verified",
+        "settled",
+        `${SETTLED_AFTER} iterations in a row changed nothing, and the agent does not claim; ${draft.reason}`,
+        draft.numbers,
+      )
+    : draft;
+
+/** What passes as it did before the first turn shows nothing of the goal. */
+const shown = ({ change, baseTree }: LaneState, draft: Draft): Draft =>
+  draft.outcome?.is === "verified" && change?.judged === baseTree
+    ? end(
+        "claimed",
+        "no-change",
+        "nothing was changed, so that passing checks do not show that the goal is reached",
+        draft.numbers,
+      )
+    : draft;
 
 /** Until a person has looked and goes on with the run. */
 const forkWords = ({ spec: { fork }, reopened }: RunState): string[] =>
@@ -132,6 +171,7 @@ export function green(state: RunState, votes: readonly Cast[]): Draft {
       : [`${named(outvoted)} did not pass and was outvoted (${state.spec.verdicts.combine})`]),
     ...(quarantined.length === 0 ? [] : [`not counted, in quarantine: ${quarantined.join(", ")}`]),
     ...notCompared(state),
+    ...(guardsOnly(state) ? [GUARDS_ONLY] : []),
   ].join("; ");
   const rule =
     outvoted.length > 0 ? state.spec.verdicts.combine : left.length > 0 ? "left-failing" : "all-required-pass";

@@ -9,7 +9,7 @@ import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
 import { endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
 import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
-import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, votesOf } from "./completion.ts";
+import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, settles, votesOf } from "./completion.ts";
 import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
@@ -155,7 +155,7 @@ const amount = (n: number, which: string): string => (which === "time" ? `${roun
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
   const { change } = lane;
   const seen = measured(state, lane);
-  if (change === undefined || seen === undefined) return undefined;
+  if (change === undefined || seen === undefined || settles(state, lane)) return undefined;
   const { signals, progress } = measure(lane.track, seen);
   // What got better is kept, whatever it looks like.
   const blocked = progress ? undefined : repeatsBlocked(state, lane);
@@ -277,7 +277,11 @@ function goOn(state: RunState, lane: LaneState): Draft {
   const step = refusedTask(state, lane) ?? taskStep(state);
   if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
   if (votes.length > 0 && red.length === 0)
-    return { rule: "green-unclaimed", next: "continue", reason: "all checks pass; the goal is not claimed yet" };
+    return {
+      rule: "green-unclaimed",
+      next: "continue",
+      reason: "every required check passes; the agent does not claim",
+    };
   return {
     rule: "continue",
     next: "continue",

@@ -1,5 +1,6 @@
 /** What is measured of an iteration: the same numbers for the decision and for the fold of it. Pure. */
 import type { Verdict } from "../events.ts";
+import { isStill } from "./completion.ts";
 import { blamed } from "./pre-existing.ts";
 import type { Measured } from "./progress.ts";
 import { verdictsOn, type LaneState, type RunState } from "./state.ts";
@@ -24,6 +25,7 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     snapshot: change.snapshot,
     tree: change.judged,
     changed: change.changed,
+    still: isStill(state, lane),
     verdicts: verdicts.filter((verdict) => verdict !== undefined),
     tasks: tasks?.done ?? 0,
     text: ended?.text ?? "",

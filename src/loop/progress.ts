@@ -28,6 +28,8 @@ export interface Track {
   text: string;
   /** Iterations in a row with each signal. */
   signals: Record<Signal, number>;
+  /** Iterations in a row that left a green tree as it was. */
+  still: number;
   /** Iterations in a row with any signal and no progress. */
   struggling: number;
   /** Index of the next rung of the ladder; 0 after progress. */
@@ -53,6 +55,7 @@ export function emptyTrack(before?: Track): Track {
     failing: "",
     text: "",
     signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
+    still: 0,
     struggling: 0,
     rung: 0,
     failingCounts: [...(before?.failingCounts ?? [])],
@@ -64,6 +67,8 @@ export interface Measured {
   snapshot: number;
   tree: string;
   changed: boolean;
+  /** Its turn came to its end, changed nothing, and the tree is green. */
+  still: boolean;
   verdicts: readonly Verdict[];
   /** Tasks done. */
   tasks: number;
@@ -130,6 +135,7 @@ export function trackIteration(track: Track, m: Measured): boolean {
   const { progress, signals, failing } = measure(track, m);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
+  track.still = m.still ? stillWith(track, m.tree) : 0;
   if (progress) track.rung = 0;
   keepBest(track, m, failing);
   track.text = m.text;
@@ -137,6 +143,9 @@ export function trackIteration(track: Track, m: Measured): boolean {
   if (track.trees.length > KEPT_TREES) track.trees.shift();
   return progress;
 }
+
+/** How many iterations in a row, with this one, left this green tree as it was. */
+export const stillWith = ({ still, trees }: Track, tree: string): number => 1 + (trees.at(-1) === tree ? still : 0);
 
 export function trackBest(track: Track, m: Measured): void {
   keepBest(track, m, failingSet(m.verdicts));

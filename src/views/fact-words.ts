@@ -47,7 +47,7 @@ export function factWords(fact: Fact): string | undefined {
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${fact.fileCount} files +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "baseline-recorded":
-      return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
+      return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}${fact.note === undefined ? "" : `; ${fact.note}`}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":

@@ -1,7 +1,9 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
 import { exhausted } from "../loop/budget.ts";
-import { PRE_EXISTING } from "../loop/completion.ts";
+import { accepted } from "../loop/combine.ts";
+import { GREEN, PRE_EXISTING, votesOf } from "../loop/completion.ts";
+import { GUARDS_ONLY, guardsOnly } from "../loop/pre-existing.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
@@ -228,6 +230,7 @@ function unverified(state: RunState): string {
   const open = judgedChecks(state).filter(({ verdict }) => verdict?.is !== "pass");
   if (state.spec.checks.length === 0) return "everything: no check was configured";
   const names = open.map(({ check, verdict }) => `${short(check.name)} (${verdict?.is ?? "not run"})`);
+  if (guardsOnly(state)) return [`the goal: ${GUARDS_ONLY}`, ...names].join("; ");
   return names.length === 0 ? "whatever the checks do not test" : names.join(", ");
 }
 
@@ -239,15 +242,29 @@ function nextCommands(state: RunState): [string, string][] {
     [`pawl diff ${run}`, "what it changed"],
     ...outcomeCommands(state),
   ];
+  const { acceptedTree, baseTree } = mainLane(state);
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
+  const isUnclaimed = !isDone && isGreen(state);
+  const canMerge = spec.workspace.commit === "branch" && acceptedTree !== baseTree;
   const merge: [string, string][] =
-    isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
+    (isDone || isUnclaimed) && canMerge && branch !== undefined && state.base.branch !== null
       ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
+      : [];
+  const until: [string, string][] =
+    isUnclaimed && spec.claim.required
+      ? [[`${runCommand(spec)} --until-green`, "the next time: passing checks end the run, without a claim"]]
       : [];
   const open = outcome === undefined ? openQuestions(state).filter(({ turn }) => turn === null) : [];
   const answers = open.map((one): [string, string] => [answerCommand(run, one), short(`${one.question}: ${one.text}`)]);
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
-  return [...look, ...merge, ...answers, ...resume];
+  return [...look, ...merge, ...until, ...answers, ...resume];
+}
+
+/** Without a claim it went on, though what was handed over passes every check that decides. */
+function isGreen(state: RunState): boolean {
+  const { outcome, spec } = state;
+  if (outcome?.is !== "exhausted" && outcome?.is !== "stuck" && outcome?.is !== "stopped") return false;
+  return accepted(votesOf(state, { judged: mainLane(state).acceptedTree }), spec.verdicts, GREEN);
 }
 
 /** What helps with just this end. */
