@@ -86,6 +86,13 @@ const claimSchema = z.strictObject({
 });
 export type Claim = z.infer<typeof claimSchema>;
 
+/** A promise in the final text that is no claim where it stands, and its line. */
+const misplacedSchema = z.strictObject({
+  how: z.enum(["with-text", "not-last", "in-code", "other-word"]),
+  line: z.string(),
+});
+export type Misplaced = z.infer<typeof misplacedSchema>;
+
 const taskSchema = z.strictObject({
   /** Stable while its text is: hash of the text and of how often it stands above. */
   id: z.string(),
@@ -174,6 +181,7 @@ export const factSchema = z.discriminatedUnion("type", [
     /** Last text of the agent, bounded; the whole is in the trace. */
     text: z.string(),
     claim: claimSchema.nullable(),
+    misplaced: misplacedSchema.optional(),
     tools: z.array(z.tuple([z.string(), count])),
     durationMs: ms,
     messageId: z.string().nullable(),

@@ -8,7 +8,7 @@ import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
 import { endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
-import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
+import { CLAIM_UNCONFIRMED, claimWords, misplacedWords, PROMISE_MISPLACED } from "./claim.ts";
 import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, settles, votesOf } from "./completion.ts";
 import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
@@ -24,6 +24,10 @@ import { hasPendingEdit } from "./task-directives.ts";
 import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
 import { openTasks } from "./tasks.ts";
 
+/** Rules that say nothing of their own. */
+const CONTINUE = "continue";
+const GREEN_UNCLAIMED = "green-unclaimed";
+
 export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody {
   const rules = RULES[state.spec.recipe];
   const draft =
@@ -36,12 +40,15 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
     rules.unconfirmed(state, lane) ??
     orForPerson(state, lane, rules.struggle(state, lane)) ??
     rules.goOn(state, lane);
+  const { rule, reason } = withMisplaced(lane, draft);
   const failing = lane.track.failingCounts.at(-1);
   return {
     type: "decision-made",
     lane: lane.lane,
     iteration: lane.iteration,
     ...draft,
+    rule,
+    reason,
     numbers: {
       iteration: lane.iteration,
       struggling: lane.track.struggling,
@@ -49,6 +56,13 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
       ...draft.numbers,
     },
   };
+}
+
+/** Said first, whatever else is decided: who takes its word for a claim would say it again and again. */
+function withMisplaced({ ended }: LaneState, { rule, reason, outcome }: Draft): Pick<Draft, "rule" | "reason"> {
+  if (ended?.misplaced === undefined || outcome !== undefined) return { rule, reason };
+  const isQuiet = rule === CONTINUE || rule === GREEN_UNCLAIMED;
+  return { rule: isQuiet ? PROMISE_MISPLACED : rule, reason: `${misplacedWords(ended.misplaced)}. ${reason}` };
 }
 
 type Rule = (state: RunState, lane: LaneState) => Draft | undefined;
@@ -278,12 +292,12 @@ function goOn(state: RunState, lane: LaneState): Draft {
   if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
   if (votes.length > 0 && red.length === 0)
     return {
-      rule: "green-unclaimed",
+      rule: GREEN_UNCLAIMED,
       next: "continue",
       reason: "every required check passes; the agent does not claim",
     };
   return {
-    rule: "continue",
+    rule: CONTINUE,
     next: "continue",
     reason: red.length > 0 ? `${red.length} of ${votes.length} checks are red` : "not claimed yet",
   };

@@ -5,7 +5,7 @@
 import type { TurnOutcome } from "../events.ts";
 import type { Body, Now, SessionPlan } from "./actions.ts";
 import { exhausted } from "./budget.ts";
-import { claimWords } from "./claim.ts";
+import { claimWords, misplacedWords } from "./claim.ts";
 import { chosen, dueBench, seatOf, type Seat } from "./seats.ts";
 import type { LaneState, ReviewState, RunState } from "./state.ts";
 import { neverHeals, sayOutcome } from "./turn-outcome.ts";
@@ -32,6 +32,8 @@ export function reviewStand({ spec }: RunState, { review, change, lastReview }: 
 function standOf({ ended, mended }: ReviewState): Stand {
   if (ended === undefined || mended === undefined) return { is: "due" };
   if (ended.outcome.is !== "done") return { is: "failed", why: sayOutcome(ended.outcome) };
+  if (ended.misplaced !== undefined)
+    return { is: "failed", why: `its word is not clear: ${misplacedWords(ended.misplaced)}` };
   return ended.claim?.is === "abort" ? { is: "rejected", why: claimWords(ended.claim) } : { is: "passed" };
 }
 

@@ -1,5 +1,6 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
+import { misplacedWords } from "../loop/claim.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 import { executionWords, proposalWords } from "./solve/fact-words.ts";
@@ -41,7 +42,7 @@ export function factWords(fact: Fact): string | undefined {
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
-      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.misplaced === undefined ? "" : `; ${short(misplacedWords(fact.misplaced))}`}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "agent-benched":
       return `${short(fact.seat)} is left alone${fact.until === null ? ` for ${seconds(fact.untilElapsed - fact.elapsed)}` : ` until ${new Date(fact.until).toLocaleTimeString()}`}: ${short(fact.reason)}`;
     case "change-recorded":

@@ -1,6 +1,7 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
 import { exhausted } from "../loop/budget.ts";
+import { misplacedWords } from "../loop/claim.ts";
 import { accepted } from "../loop/combine.ts";
 import { GREEN, PRE_EXISTING, votesOf } from "../loop/completion.ts";
 import { GUARDS_ONLY, guardsOnly } from "../loop/pre-existing.ts";
@@ -71,6 +72,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
+    ...promiseRows(state),
     ...takenBackRows(state),
     ...protectedRows(state),
     ...loosenedRows(state),
@@ -87,6 +89,13 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
 function agentRows(state: RunState): [string, string][] {
   const lines = [...spentRows(state), ...benchViews(state, { now: state.at }).map(benchWords)];
   return lines.map((text, at) => [at === 0 ? "agents" : "", text]);
+}
+
+/** The last promise that was no claim, where the run ended without one. */
+function promiseRows({ recent, outcome }: RunState): [string, string][] {
+  const last = recent.findLast(({ misplaced }) => misplaced !== undefined);
+  if (last?.misplaced === undefined || outcome?.is === "verified" || outcome?.is === "claimed") return [];
+  return [["promise", `iteration ${last.n}: ${short(misplacedWords(last.misplaced))}`]];
 }
 
 /** A person's own work that went with what was put back: told to whoever may have missed it. */

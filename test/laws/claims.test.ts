@@ -58,10 +58,10 @@ describe("giving up", () => {
     const quotedWord = act(["a"], false, { says: "I could say\n\n> <promise>ABORT</promise>" });
     const first = makeWorld();
     await live(first, withClaim({ abort: "ABORT" }), [quotedWord, act(["good"], true)]);
-    expect(rules(first)).toEqual(["continue", "all-required-pass"]);
+    expect(rules(first)).toEqual(["promise-misplaced", "all-required-pass"]);
     const second = makeWorld();
     await live(second, makeSpec(), [act(["a"], false, { says: GIVE_UP }), act(["good"], true)]);
-    expect(rules(second)).toEqual(["continue", "all-required-pass"]);
+    expect(rules(second)).toEqual(["promise-misplaced", "all-required-pass"]);
   });
 });
 

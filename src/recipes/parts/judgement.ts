@@ -1,6 +1,6 @@
 /** What pawl's own checks said of the last change, and what was decided. */
 import type { MakePart } from "../../loop/actions.ts";
-import { promiseTag } from "../../loop/claim.ts";
+import { PROMISE_MISPLACED, promiseTag } from "../../loop/claim.ts";
 import { judged } from "../../loop/decide.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
 import { mainLane, type Judgement, type RunState } from "../../loop/state.ts";
@@ -45,13 +45,12 @@ function verdictLines(state: RunState, last: Judgement | undefined, knows: boole
 function decisionText({ spec }: RunState, last: Judgement | undefined): string {
   const made = last?.decision;
   if (made === undefined || made.rule === "continue" || made.outcome !== undefined) return "";
-  if (made.rule === "green-unclaimed")
-    return `## Every required check passes
-
-pawl ran them itself, on your change. If the goal is reached in full, change nothing more, and end your final message with this line alone:
+  const wanted = `If the goal is reached in full, change nothing more, and end your final message with this line alone:
 
 ${promiseTag(spec.claim.promise)}
 
 If something of the goal is still missing, go on with it.`;
-  return `## Decision\n\n${made.reason}`;
+  if (made.rule === "green-unclaimed")
+    return `## Every required check passes\n\npawl ran them itself, on your change. ${wanted}`;
+  return `## Decision\n\n${made.reason}${made.rule === PROMISE_MISPLACED ? `\n\n${wanted}` : ""}`;
 }
