@@ -27,6 +27,7 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     changed: change.changed,
     still: isStill(state, lane),
     verdicts: verdicts.filter((verdict) => verdict !== undefined),
+    baseline: [...state.baselines].map(([check, verdict]) => blamed(state, check, verdict)),
     tasks: tasks?.done ?? 0,
     text: ended?.text ?? "",
     turnMs: ended?.durationMs ?? 0,

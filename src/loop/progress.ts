@@ -21,6 +21,8 @@ export interface Best {
 
 export interface Track {
   best?: Best;
+  /** The last tree that was better than the base and all before it: what is tried since is a change of it. */
+  mark?: string;
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
   failing: string;
@@ -51,6 +53,7 @@ const SIGNALS: readonly Signal[] = [
 export function emptyTrack(before?: Track): Track {
   return {
     ...(before?.best === undefined ? {} : { best: before.best }),
+    ...(before?.mark === undefined ? {} : { mark: before.mark }),
     trees: [],
     failing: "",
     text: "",
@@ -70,6 +73,8 @@ export interface Measured {
   /** Its turn came to its end, changed nothing, and the tree is green. */
   still: boolean;
   verdicts: readonly Verdict[];
+  /** Of the tree before the first turn. */
+  baseline: readonly Verdict[];
   /** Tasks done. */
   tasks: number;
   text: string;
@@ -137,11 +142,18 @@ export function trackIteration(track: Track, m: Measured): boolean {
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
   track.still = m.still ? stillWith(track, m.tree) : 0;
   if (progress) track.rung = 0;
+  if (progress && isAbove(track, m, failing)) track.mark = m.tree;
   keepBest(track, m, failing);
   track.text = m.text;
   track.trees.push(m.tree);
   if (track.trees.length > KEPT_TREES) track.trees.shift();
   return progress;
+}
+
+/** The first tree to be judged is progress, and may be no better than the base. */
+function isAbove({ best }: Track, { tasks, baseline }: Measured, failing: string[] | undefined): boolean {
+  if (tasks > (best?.tasks ?? 0) || failing?.length === 0) return true;
+  return failing !== undefined && failing.length < (failingSet(baseline)?.length ?? best?.failing ?? 0);
 }
 
 /** How many iterations in a row, with this one, left this green tree as it was. */

@@ -124,7 +124,10 @@ describe("confirmations", () => {
           { deaths: dying },
         );
         if (end.outcome?.is !== "verified") return;
-        if (end.outcome.rule === "settled") return void expect(confirmations).toBe(1);
+        if (end.outcome.rule === "settled") {
+          expect(confirmations).toBe(1);
+          return;
+        }
         if (confirmations > 1) several += 1;
         const ends = world.facts.filter(
           (f): f is FactOf<"turn-end"> => f.type === "turn-end" && f.outcome.is === "done",
