@@ -227,7 +227,7 @@ export const factSchema = z.discriminatedUnion("type", [
     testsFollowed: z.literal(true).optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
-    /** A cap was passed; the work is on disk, a person must look. */
+    /** A cap was passed, and by what; the work is on disk alone. */
     refused: z.string().optional(),
   }),
   /** A check's verdict on the tree before the first turn. `note`: what it means together with those of the others. */

@@ -1,6 +1,6 @@
 /**
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
- * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
+ * error, too much for a snapshot, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
 import { entryName } from "../agent-entry.ts";
 import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
@@ -13,6 +13,7 @@ import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, settle
 import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
+import { oversize } from "./oversize.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
 import { reviewIsHopeless, reviewStand } from "./review.ts";
@@ -32,6 +33,7 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
   const rules = RULES[state.spec.recipe];
   const draft =
     fatal(state, lane) ??
+    oversize(state, lane, now) ??
     (state.stop === "now" ? stopped(state) : undefined) ??
     givenUp(lane) ??
     rules.finished(state, lane) ??
@@ -88,7 +90,6 @@ export const isFatal = (state: RunState, lane: LaneState): boolean => lane.ended
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
   if (lane.conflict !== undefined) return ending(notHandedOver(lane.conflict, lane.conflictReason));
-  if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return ending(blocked);
   const outcome = lane.ended?.outcome;

@@ -12,6 +12,7 @@ import { stopOutcome } from "./draft.ts";
 import { held, troubleOutcome } from "./hold.ts";
 import { dueHook, iterationStart, runEnd } from "./hooks.ts";
 import { judge } from "./judge.ts";
+import { oversizeBetween } from "./oversize.ts";
 import { reviewKey } from "./review.ts";
 import { candidates, chosen, dueBench, type Seat } from "./seats.ts";
 import { planSession } from "./sessions.ts";
@@ -230,6 +231,8 @@ function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined 
   if (lane.conflict !== undefined) return notHandedOver(lane.conflict, lane.conflictReason);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return blocked;
+  const oversized = oversizeBetween(state, lane);
+  if (oversized !== undefined) return oversized;
   if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;
   if (state.stop !== undefined) return stopOutcome(state.stop);
   if (state.paused || lane.restoreTo !== undefined) return undefined;

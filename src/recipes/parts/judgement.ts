@@ -21,7 +21,7 @@ export const decision: MakePart = (state, turn) => ({
 
 /** Of the last judged change, red ones with evidence. `knows`: what the iterations before said is in the session. */
 function verdictLines(state: RunState, last: Judgement | undefined, knows: boolean): string {
-  if (last?.decision === undefined) return "";
+  if (last?.decision === undefined || last.change?.refused !== undefined) return "";
   const lines = judged(state, last).map(({ check, verdict }) => {
     switch (verdict?.is) {
       case undefined:
