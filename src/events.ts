@@ -86,6 +86,13 @@ const claimSchema = z.strictObject({
 });
 export type Claim = z.infer<typeof claimSchema>;
 
+/** A promise in the final text that is no claim where it stands, and its line. */
+const misplacedSchema = z.strictObject({
+  how: z.enum(["with-text", "not-last", "in-code", "other-word"]),
+  line: z.string(),
+});
+export type Misplaced = z.infer<typeof misplacedSchema>;
+
 const taskSchema = z.strictObject({
   /** Stable while its text is: hash of the text and of how often it stands above. */
   id: z.string(),
@@ -174,6 +181,7 @@ export const factSchema = z.discriminatedUnion("type", [
     /** Last text of the agent, bounded; the whole is in the trace. */
     text: z.string(),
     claim: claimSchema.nullable(),
+    misplaced: misplacedSchema.optional(),
     tools: z.array(z.tuple([z.string(), count])),
     durationMs: ms,
     messageId: z.string().nullable(),
@@ -219,11 +227,11 @@ export const factSchema = z.discriminatedUnion("type", [
     testsFollowed: z.literal(true).optional(),
     /** Files of this change that programs on the user's machine act on by themselves. */
     flagged: z.array(z.string()).optional(),
-    /** A cap was passed; the work is on disk, a person must look. */
+    /** A cap was passed, and by what; the work is on disk alone. */
     refused: z.string().optional(),
   }),
-  /** A check's verdict on the tree before the first turn. */
-  fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema }),
+  /** A check's verdict on the tree before the first turn. `note`: what it means together with those of the others. */
+  fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema, note: z.string().optional() }),
   fact("check-start", { check: z.string(), tree: oid, iteration: count }),
   fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
   fact("failure-recorded", {

@@ -222,7 +222,7 @@ export interface Snapshot {
   flagged: string[];
   /** What could not be taken in as usual: nested repositories, submodules; said, never dropped. */
   warnings: string[];
-  /** Set when a cap was passed: the work is kept on disk and a person must look. */
+  /** Set when a cap was passed, with what is too much: nothing is taken, and the files stay as they are on disk. */
   refused?: string;
 }
 

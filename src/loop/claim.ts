@@ -4,13 +4,15 @@
  * written is not: letter case, blanks and colours make no difference.
  */
 import { stripVTControlCharacters } from "node:util";
-import type { Claim } from "../events.ts";
+import type { Claim, FactOf, Misplaced } from "../events.ts";
 import type { TurnEnd } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
 
 const MAX_CLAIM_CHARS = 1_000;
 /** A reviewer's word for "this must not stay as it is, and I could not mend it". */
 export const REJECTED = "REJECTED";
+/** The rule of a decision that has nothing else to say than that a promise is no claim where it stands. */
+export const PROMISE_MISPLACED = "promise-misplaced";
 /** The rule of a decision that asks for one more claim. */
 export const CLAIM_UNCONFIRMED = "claim-unconfirmed";
 
@@ -27,10 +29,22 @@ export function claimOf(
 }
 
 /** A reviewer's word that the change must not stay as it is. */
-export function rejectionOf({ finalText, call }: Pick<TurnEnd, "finalText" | "call">): Claim | null {
+function rejectionOf({ finalText, call }: Pick<TurnEnd, "finalText" | "call">): Claim | null {
   const text = finalText.slice(-MAX_CLAIM_CHARS);
   if (hasClaim(finalText, REJECTED)) return { is: "abort", how: "promise", text };
   return call?.is === "abort" ? { is: "abort", how: "call", text: call.text.slice(0, MAX_CLAIM_CHARS) } : null;
+}
+
+/** What a turn that came to its end says of the work, and a promise in it that says nothing where it stands. */
+export function saidAt(
+  end: Pick<TurnEnd, "finalText" | "call">,
+  { spec, isReview }: { spec: RunSpec; isReview: boolean },
+): Pick<FactOf<"turn-end">, "claim" | "misplaced"> {
+  const claim = isReview ? rejectionOf(end) : claimOf(end, spec);
+  if (claim !== null || spec.recipe !== "run") return { claim };
+  const own = [spec.claim.promise, spec.claim.abort, spec.tasks?.promise].filter((promise) => promise !== undefined);
+  const misplaced = misplacedPromise(end.finalText, isReview ? [REJECTED] : own);
+  return misplaced === undefined ? { claim } : { claim, misplaced };
 }
 
 /** Its words without the promise, in one line. */
@@ -50,6 +64,44 @@ export function hasClaim(finalText: string, promise: string): boolean {
   const said = /^<promise>([^<>]*)<\/promise>$/i.exec(last)?.[1];
   return said !== undefined && plainWord(said) === plainWord(promise) && !insideFence(lines);
 }
+
+const A_PROMISE = /<promise>([^<>\n]*)<\/promise>/gi;
+const MAX_LINE_CHARS = 200;
+
+/** A promise in a final text that is no claim: said to agent and person, and nothing is done on the strength of it. */
+export function misplacedPromise(finalText: string, promises: readonly string[]): Misplaced | undefined {
+  const lines = stripVTControlCharacters(finalText).trimEnd().split("\n");
+  const isMeant = (said: string): boolean => promises.some((promise) => plainWord(promise) === plainWord(said));
+  const tags = lines.flatMap((line, at) =>
+    [...line.matchAll(A_PROMISE)].map(([tag, said = ""]) => ({ line, at, tag, said })),
+  );
+  const seen = tags.findLast(({ said }) => isMeant(said)) ?? tags.at(-1);
+  if (seen === undefined) return undefined;
+  return {
+    how: howMisplaced(lines, { ...seen, isMeant: isMeant(seen.said) }),
+    line: seen.line.trim().slice(0, MAX_LINE_CHARS),
+  };
+}
+
+function howMisplaced(
+  lines: readonly string[],
+  { line, at, tag, isMeant }: { line: string; at: number; tag: string; isMeant: boolean },
+): Misplaced["how"] {
+  if (!isMeant) return "other-word";
+  if (insideFence(lines.slice(0, at + 1))) return "in-code";
+  return line.trim() === tag ? "not-last" : "with-text";
+}
+
+const WHERE: Readonly<Record<Misplaced["how"], string>> = {
+  "with-text": "the promise tag is in a line with other text",
+  "not-last": "the final message goes on after the promise tag",
+  "in-code": "the promise tag is in a block of code",
+  "other-word": "the promise tag has another word than the one that was agreed",
+};
+
+/** What was seen and what is wanted. */
+export const misplacedWords = ({ how, line }: Misplaced): string =>
+  `${WHERE[how]} (${JSON.stringify(line)}) and was not taken for a claim: it must stand alone on the last line, as it was given`;
 
 const plainWord = (word: string): string => word.trim().replaceAll(/\s+/g, " ").toLowerCase();
 

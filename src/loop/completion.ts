@@ -1,21 +1,29 @@
 /**
- * Whether the work is done: the agent's claim, and what the checks come to together. What fails as it did before the run,
- * or both passes and fails, is sent back to the agent once; then it is a person's to decide. Pure.
+ * Whether the work is done: the agent's claim, and what the checks come to together. A claim with red checks is refused
+ * as often as limits and struggle ladder allow, though all that fails failed before the run; what both passes and fails
+ * is sent back to the agent once, and is then a person's to decide. Pure.
  */
 import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
 import { end, settle, type Draft } from "./draft.ts";
-import { isLeft, isUntouched } from "./pre-existing.ts";
+import { GUARDS_ONLY, guardsOnly, isLeft, isOldOnly } from "./pre-existing.ts";
+import { stillWith } from "./progress.ts";
 import { doubtWords, notCompared } from "./protected.ts";
 import { reviewStand } from "./review.ts";
-import { verdictOf, type LaneState, type RunState } from "./state.ts";
+import { verdictOf, type LaneState, type Recorded, type RunState } from "./state.ts";
 import { hasPendingEdit } from "./task-directives.ts";
 import { openTasks } from "./tasks.ts";
 import { counted } from "../plural.ts";
 
-const PRE_EXISTING = "pre-existing";
+/** The rule of an end where nothing fails but what failed before the run. */
+export const PRE_EXISTING = "pre-existing";
 const FLAKY = "flaky";
-export const SENT_BACK_ONCE: ReadonlySet<string> = new Set([PRE_EXISTING, FLAKY]);
+export const SENT_BACK_ONCE: ReadonlySet<string> = new Set([FLAKY]);
+
+export const CLAIM_REFUSED = "claim-refused";
+
+/** Green iterations in a row without a change that end a run without a claim. */
+const SETTLED_AFTER = 3;
 
 /** Before the id of a test in a fingerprint. */
 const TEST = "test:";
@@ -26,14 +34,14 @@ const MAX_NAME_CHARS = 200;
 export const GREEN: readonly Stand[] = ["pass", "left"];
 export const NOT_REFUTED: readonly Stand[] = [...GREEN, "unsure"];
 const NOT_WORSE: readonly Stand[] = [...NOT_REFUTED, "old"];
-const NOT_RED: readonly Stand[] = [...NOT_WORSE, "flaky"];
+const NOT_RED: readonly Stand[] = [...NOT_REFUTED, "flaky"];
 
 interface Cast extends Vote {
   verdict: Verdict | undefined;
 }
 
 /** How the checks stand whose verdicts decide. */
-export function votesOf(state: RunState, change: LaneState["change"]): Cast[] {
+export function votesOf(state: RunState, change: Pick<Recorded, "judged"> | undefined): Cast[] {
   const { checks, verdicts: policy } = state.spec;
   return voters(checks, policy).map((check) => {
     const verdict = change === undefined ? undefined : verdictOf(state, change.judged, check.name);
@@ -51,7 +59,7 @@ function standOf(state: RunState, check: string, verdict: Verdict | undefined): 
       return "flaky";
     case "fail":
       if (isLeft(state, check, verdict)) return "left";
-      return state.spec.verdicts.preExisting !== "require" && isUntouched(state, check, verdict) ? "old" : "red";
+      return state.spec.verdicts.preExisting !== "require" && isOldOnly(state, check, verdict) ? "old" : "red";
     case "skipped":
     case undefined:
       return "red";
@@ -74,30 +82,69 @@ export function claimStands(state: RunState, lane: LaneState): { stands: boolean
   return { stands: true, why: "claimed" };
 }
 
+/** Tasks and review ask for nothing more. What a person wants of the tasks is done first, and may be more work. */
+function isComplete(state: RunState, lane: LaneState): boolean {
+  if (openTasks(state).length > 0 || hasPendingEdit(state)) return false;
+  const { is: review } = reviewStand(state, lane);
+  return review === "none" || review === "passed";
+}
+
 /** How the run would end if one claim were enough. */
 export function completion(state: RunState, lane: LaneState): Draft | undefined {
-  // What a person wants of the tasks is done first, and may be more work.
-  if (openTasks(state).length > 0 || hasPendingEdit(state)) return undefined;
-  const { is: review } = reviewStand(state, lane);
-  if (review !== "none" && review !== "passed") return undefined;
+  if (!isComplete(state, lane)) return undefined;
   const { stands } = claimStands(state, lane);
   const votes = votesOf(state, lane.change);
   if (votes.length === 0)
     return stands ? end("claimed", "claim", "the agent says it is done; no check is required") : undefined;
-  if (!stands && state.spec.claim.required) return undefined;
+  const isSettled = settles(state, lane) && stillWith(lane.track, lane.change?.judged ?? "") >= SETTLED_AFTER;
+  if (!stands && state.spec.claim.required && !isSettled) return undefined;
   if (lane.iteration < state.spec.minIterations) return undefined;
   const is = (counts: readonly Stand[]): boolean => accepted(votes, state.spec.verdicts, counts);
-  if (is(GREEN)) return green(state, votes);
+  if (is(GREEN)) return shown(lane, isSettled && !stands ? settled(green(state, votes)) : green(state, votes));
   if (is(NOT_REFUTED)) {
     const unsure = votes.find(({ stand }) => stand === "unsure");
     const why = unsure?.verdict?.is === "unverifiable" ? unsure.verdict.reason : "";
     return settle(state, lane, { rule: "unverifiable", reason: `check ${unsure?.check.name} could not judge: ${why}` });
   }
-  const rule = onlyIn(state, votes);
   // Without a claim it may be work that is not finished yet.
-  if (!stands || rule === undefined || !lane.sentBack.has(rule)) return undefined;
-  return settle(state, lane, { rule, reason: forPerson(rule, votes) });
+  if (!stands || !isOnly(state, votes, NOT_RED) || !lane.sentBack.has(FLAKY)) return undefined;
+  const reason = `on the same files this both passes and fails: ${failuresIn("flaky", votes)}; mend the test and go on, or put it into quarantine in pawl.yaml for the next run: this one keeps the settings it began with`;
+  return settle(state, lane, { rule: FLAKY, reason });
 }
+
+/** Whether this iteration left a green tree as it was: a few of these end a run that only a claim is missing to. */
+export function settles(state: RunState, lane: LaneState): boolean {
+  const { required, confirmations } = state.spec.claim;
+  return required && confirmations === 1 && isStill(state, lane) && isComplete(state, lane);
+}
+
+/** A turn that came to its end and changed nothing, on a tree that every deciding check accepts. */
+export function isStill(state: RunState, { change, ended }: LaneState): boolean {
+  if (change === undefined || change.changed || change.refused !== undefined || ended?.outcome.is !== "done")
+    return false;
+  return accepted(votesOf(state, change), state.spec.verdicts, GREEN);
+}
+
+const settled = (draft: Draft): Draft =>
+  draft.outcome?.is === "verified"
+    ? end(
+        "verified",
+        "settled",
+        `${SETTLED_AFTER} iterations in a row changed nothing, and the agent does not claim; ${draft.reason}`,
+        draft.numbers,
+      )
+    : draft;
+
+/** What passes as it did before the first turn shows nothing of the goal. */
+const shown = ({ change, baseTree }: LaneState, draft: Draft): Draft =>
+  draft.outcome?.is === "verified" && change?.judged === baseTree
+    ? end(
+        "claimed",
+        "no-change",
+        "nothing was changed, so that passing checks do not show that the goal is reached",
+        draft.numbers,
+      )
+    : draft;
 
 /** Until a person has looked and goes on with the run. */
 const forkWords = ({ spec: { fork }, reopened }: RunState): string[] =>
@@ -125,42 +172,46 @@ export function green(state: RunState, votes: readonly Cast[]): Draft {
       : [`${named(outvoted)} did not pass and was outvoted (${state.spec.verdicts.combine})`]),
     ...(quarantined.length === 0 ? [] : [`not counted, in quarantine: ${quarantined.join(", ")}`]),
     ...notCompared(state),
+    ...(guardsOnly(state) ? [GUARDS_ONLY] : []),
   ].join("; ");
   const rule =
     outvoted.length > 0 ? state.spec.verdicts.combine : left.length > 0 ? "left-failing" : "all-required-pass";
   return end("verified", rule, reason, { checks: votes.length });
 }
 
-/** The one thing that stands between a claim and its end, where that is no plain failure of the change. */
-function onlyIn(state: RunState, votes: readonly Cast[]): string | undefined {
-  const is = (counts: readonly Stand[]): boolean => accepted(votes, state.spec.verdicts, counts);
-  if (votes.length === 0 || is(NOT_REFUTED)) return undefined;
-  if (is(NOT_WORSE)) return PRE_EXISTING;
-  return is(NOT_RED) ? FLAKY : undefined;
+/** No check refutes the change but those that stand as the last of `counts` says. */
+function isOnly(state: RunState, votes: readonly Cast[], counts: readonly Stand[]): boolean {
+  const is = (yes: readonly Stand[]): boolean => accepted(votes, state.spec.verdicts, yes);
+  return votes.length > 0 && !is(NOT_REFUTED) && is(counts);
 }
 
-/** A claim that is sent back for something that may not be the agent's fault: told once, with all there is to know. */
-export function refusedOnce(state: RunState, lane: LaneState): Draft | undefined {
+/** A claim that is refused for something that may not be the agent's fault: told with all there is to know. */
+export function refusedFor(state: RunState, lane: LaneState): { rule: string; reason: string } | undefined {
+  if (!claimStands(state, lane).stands) return undefined;
   const votes = votesOf(state, lane.change);
-  const rule = claimStands(state, lane).stands ? onlyIn(state, votes) : undefined;
-  if (rule === undefined || lane.sentBack.has(rule)) return undefined;
-  const which = failuresIn(rule, votes);
-  const reason =
-    rule === PRE_EXISTING
-      ? `the claim is refused: nothing fails but what failed before your first change: ${which}. If the goal asks for these to pass, mend them now. If it does not, leave them as they are and claim again: a person will decide.`
-      : `the claim is refused: on these very files this both passes and fails: ${which}. Find out whether your change made it unreliable, and mend that; it counts again when it passes ${counted(state.spec.verdicts.passes, "time")} in a row.`;
-  return { rule, next: "continue", reason };
+  if (isOnly(state, votes, NOT_WORSE))
+    return {
+      rule: CLAIM_REFUSED,
+      reason: `the claim is refused: nothing fails but what failed before your first change: ${failuresIn("old", votes)}. If the goal asks for these to pass, mend them now. If it does not, leave them as they are and claim again: in the end a person decides.`,
+    };
+  if (lane.sentBack.has(FLAKY) || !isOnly(state, votes, NOT_RED)) return undefined;
+  return {
+    rule: FLAKY,
+    reason: `the claim is refused: on these very files this both passes and fails: ${failuresIn("flaky", votes)}. Find out whether your change made it unreliable, and mend that; it counts again when it passes ${counted(state.spec.verdicts.passes, "time")} in a row.`,
+  };
 }
 
-function forPerson(rule: string, votes: readonly Cast[]): string {
-  const which = failuresIn(rule, votes);
-  return rule === PRE_EXISTING
-    ? `nothing fails but what failed before the run: ${which}; a run with --leave-failing does not count these, one with --require-all goes on until they pass`
-    : `on the same files this both passes and fails: ${which}; mend the test and go on, or put it into quarantine in pawl.yaml for the next run: this one keeps the settings it began with`;
+/** A limit or the ladder ends a run whose agent says it is done: where only old failures are left a person decides. */
+export function orForPerson(state: RunState, lane: LaneState, draft: Draft | undefined): Draft | undefined {
+  if (draft?.outcome === undefined || draft.outcome.is === "stopped") return draft;
+  if (!claimStands(state, lane).stands || !isComplete(state, lane)) return draft;
+  const votes = votesOf(state, lane.change);
+  if (!isOnly(state, votes, NOT_WORSE)) return draft;
+  const reason = `${draft.reason}; nothing fails but what failed before the run: ${failuresIn("old", votes)}; a run with --leave-failing does not count these`;
+  return end("needs-human", PRE_EXISTING, reason, draft.numbers);
 }
 
-function failuresIn(rule: string, votes: readonly Cast[]): string {
-  const stand: Stand = rule === PRE_EXISTING ? "old" : "flaky";
+function failuresIn(stand: "old" | "flaky", votes: readonly Cast[]): string {
   return votes
     .flatMap((vote) =>
       vote.stand === stand && vote.verdict !== undefined ? [sayFailures(vote.check.name, vote.verdict)] : [],

@@ -1,6 +1,6 @@
 /**
  * The decision that closes an iteration. Pure; the rule that fired and the numbers it saw are in the fact. Order: fatal
- * error, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
+ * error, too much for a snapshot, stop now, given up, verified, stop after this iteration, budget, claim to confirm, struggle ladder, continue.
  */
 import { entryName } from "../agent-entry.ts";
 import type { Outcome, TurnOutcome, Verdict } from "../events.ts";
@@ -8,11 +8,12 @@ import type { CheckSpec, Rung } from "../spec.ts";
 import type { DecisionBody, Now } from "./actions.ts";
 import { exhausted } from "./budget.ts";
 import { endedBy, errorsPause, errorsPoint, troubleOutcome } from "./hold.ts";
-import { CLAIM_UNCONFIRMED, claimWords } from "./claim.ts";
-import { claimStands, completion, refusedOnce, votesOf } from "./completion.ts";
+import { CLAIM_UNCONFIRMED, claimWords, misplacedWords, PROMISE_MISPLACED } from "./claim.ts";
+import { CLAIM_REFUSED, claimStands, completion, orForPerson, refusedFor, settles, votesOf } from "./completion.ts";
 import { end, ending, settle, stopOutcome, type Draft } from "./draft.ts";
 import { measured } from "./measured.ts";
 import { isBlocked, type Lesson } from "./memory.ts";
+import { oversize } from "./oversize.ts";
 import { measure, type Signal } from "./progress.ts";
 import { questionAbout } from "./questions.ts";
 import { reviewIsHopeless, reviewStand } from "./review.ts";
@@ -25,24 +26,32 @@ import { refusedTask, sayTasks, taskStep } from "./task-decisions.ts";
 import { openTasks } from "./tasks.ts";
 import { counted } from "../plural.ts";
 
+/** Rules that say nothing of their own. */
+const CONTINUE = "continue";
+const GREEN_UNCLAIMED = "green-unclaimed";
+
 export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody {
   const rules = RULES[state.spec.recipe];
   const draft =
     fatal(state, lane) ??
+    oversize(state, lane, now) ??
     (state.stop === "now" ? stopped(state) : undefined) ??
     givenUp(lane) ??
     rules.finished(state, lane) ??
     stopped(state) ??
     outOfBudget(state, lane, now) ??
     rules.unconfirmed(state, lane) ??
-    rules.struggle(state, lane) ??
+    orForPerson(state, lane, rules.struggle(state, lane)) ??
     rules.goOn(state, lane);
+  const { rule, reason } = withMisplaced(lane, draft);
   const failing = lane.track.failingCounts.at(-1);
   return {
     type: "decision-made",
     lane: lane.lane,
     iteration: lane.iteration,
     ...draft,
+    rule,
+    reason,
     numbers: {
       iteration: lane.iteration,
       struggling: lane.track.struggling,
@@ -50,6 +59,13 @@ export function decide(state: RunState, lane: LaneState, now: Now): DecisionBody
       ...draft.numbers,
     },
   };
+}
+
+/** Said first, whatever else is decided: who takes its word for a claim would say it again and again. */
+function withMisplaced({ ended }: LaneState, { rule, reason, outcome }: Draft): Pick<Draft, "rule" | "reason"> {
+  if (ended?.misplaced === undefined || outcome !== undefined) return { rule, reason };
+  const isQuiet = rule === CONTINUE || rule === GREEN_UNCLAIMED;
+  return { rule: isQuiet ? PROMISE_MISPLACED : rule, reason: `${misplacedWords(ended.misplaced)}. ${reason}` };
 }
 
 type Rule = (state: RunState, lane: LaneState) => Draft | undefined;
@@ -75,7 +91,6 @@ export const isFatal = (state: RunState, lane: LaneState): boolean => lane.ended
 
 function fatal(state: RunState, lane: LaneState): Draft | undefined {
   if (lane.conflict !== undefined) return ending(notHandedOver(lane.conflict, lane.conflictReason));
-  if (lane.change?.refused !== undefined) return end("needs-human", "snapshot-refused", lane.change.refused);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return ending(blocked);
   const outcome = lane.ended?.outcome;
@@ -137,14 +152,16 @@ function unconfirmed(state: RunState, lane: LaneState): Draft | undefined {
   };
 }
 
-function outOfBudget(state: RunState, lane: LaneState, now: Now): Draft | undefined {
+/** A limit leaves nothing for another turn. */
+export function outOfBudget(state: RunState, lane: LaneState, now: Pick<Now, "elapsed">): Draft | undefined {
   const over = exhausted(state, { iteration: lane.iteration, elapsed: now.elapsed });
   if (over === undefined) return undefined;
   const reason =
     over.which === "usd-unknown"
       ? `the cost of ${counted(over.spent, "turn")} is unknown and no token or time limit is set beside the dollar limit`
       : `limit on ${over.which} reached: ${amount(over.spent, over.which)} of ${amount(over.limit, over.which)}`;
-  return end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
+  const draft = end("exhausted", `budget:${over.which}`, reason, { spent: over.spent, limit: over.limit });
+  return orForPerson(state, lane, draft);
 }
 
 const round = (n: number): number => Math.round(n * 10_000) / 10_000;
@@ -154,7 +171,7 @@ const amount = (n: number, which: string): string => (which === "time" ? `${roun
 function struggle(state: RunState, lane: LaneState): Draft | undefined {
   const { change } = lane;
   const seen = measured(state, lane);
-  if (change === undefined || seen === undefined) return undefined;
+  if (change === undefined || seen === undefined || settles(state, lane)) return undefined;
   const { signals, progress } = measure(lane.track, seen);
   // What got better is kept, whatever it looks like.
   const blocked = progress ? undefined : repeatsBlocked(state, lane);
@@ -263,11 +280,11 @@ function goOn(state: RunState, lane: LaneState): Draft {
   if (unreviewed !== undefined) return { ...unreviewed, reason: [unreviewed.reason, ...reds].join("; ") };
   if (lane.ended?.claim?.is === "done") {
     const open = openTasks(state);
-    const once = open.length === 0 ? refusedOnce(state, lane) : undefined;
-    if (once !== undefined) return once;
+    const excusable = open.length === 0 ? refusedFor(state, lane) : undefined;
+    if (excusable !== undefined) return { ...excusable, next: "continue" };
     const missing = [...reds, ...(open.length === 0 ? [] : [sayTasks(open)])];
     if (missing.length > 0)
-      return { rule: "claim-refused", next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
+      return { rule: CLAIM_REFUSED, next: "continue", reason: `the claim is refused: ${missing.join(", ")}` };
     const { stands, why } = claimStands(state, lane);
     if (stands && hasPendingEdit(state))
       return { rule: "tasks-changed", next: "continue", reason: "a person has changed the tasks meanwhile" };
@@ -276,9 +293,13 @@ function goOn(state: RunState, lane: LaneState): Draft {
   const step = refusedTask(state, lane) ?? taskStep(state);
   if (step !== undefined) return { ...step, next: "continue", reason: [step.reason, ...reds].join("; ") };
   if (votes.length > 0 && red.length === 0)
-    return { rule: "green-unclaimed", next: "continue", reason: "all checks pass; the goal is not claimed yet" };
+    return {
+      rule: GREEN_UNCLAIMED,
+      next: "continue",
+      reason: "every required check passes; the agent does not claim",
+    };
   return {
-    rule: "continue",
+    rule: CONTINUE,
     next: "continue",
     reason:
       red.length > 0

@@ -47,6 +47,7 @@ export function endTurn(state: RunState, lane: LaneState, fact: FactOf<"turn-end
   if (fact.usage.requests > 0 && open !== undefined) heardHooks(state, open.fact);
   const session = lane.session;
   lane.ended = fact;
+  if (fact.misplaced !== undefined) lane.record.misplaced = fact.misplaced;
   // Who takes over from one that was stopped by its limit is told what that one said before.
   if (fact.text.trim() !== "") lane.lastText = fact.text;
   if (fact.usage.requests > 0 && session !== undefined) {

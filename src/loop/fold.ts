@@ -188,7 +188,8 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
   lane.checksTried = new Map();
   lane.remembered = false;
   lane.record = freshRecord(fact.n, fact.elapsed);
-  lane.lastReview = lane.review;
+  // What was said of files that stayed as they were still holds.
+  if (lane.review !== undefined || lane.change?.changed === true) lane.lastReview = lane.review;
   lane.review = undefined;
   lane.ended = undefined;
   lane.change = undefined;

@@ -7,11 +7,12 @@ import type { Action, Body, Now } from "./actions.ts";
 import { backoffMs } from "./backoff.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
 import { commitMessage } from "./commit-message.ts";
-import { isFatal, notHandedOver } from "./decide.ts";
+import { isFatal, notHandedOver, outOfBudget } from "./decide.ts";
 import { stopOutcome } from "./draft.ts";
 import { held, troubleOutcome } from "./hold.ts";
 import { dueHook, iterationStart, runEnd } from "./hooks.ts";
 import { judge } from "./judge.ts";
+import { oversizeBetween } from "./oversize.ts";
 import { reviewKey } from "./review.ts";
 import { candidates, chosen, dueBench, type Seat } from "./seats.ts";
 import { planSession } from "./sessions.ts";
@@ -231,12 +232,12 @@ function endOf(state: RunState, lane: LaneState, now: Now): Outcome | undefined 
   if (lane.conflict !== undefined) return notHandedOver(lane.conflict, lane.conflictReason);
   const blocked = troubleOutcome(state);
   if (blocked !== undefined) return blocked;
+  const oversized = oversizeBetween(state, lane);
+  if (oversized !== undefined) return oversized;
   if (lane.decision?.next === "end" && lane.decision.outcome !== undefined) return lane.decision.outcome;
   if (state.stop !== undefined) return stopOutcome(state.stop);
   if (state.paused || lane.restoreTo !== undefined) return undefined;
-  const over = exhausted(state, { iteration: lane.iteration, elapsed: now.elapsed });
-  if (over === undefined) return undefined;
-  return { is: "exhausted", rule: `budget:${over.which}`, reason: `limit on ${over.which} reached` };
+  return outOfBudget(state, lane, now)?.outcome;
 }
 
 function nextTurn(state: RunState, lane: LaneState, now: Now): Body[] {

@@ -177,7 +177,9 @@ function judgement(
 
 /** Where nothing was changed nothing was tried. */
 function toRemember(state: RunState, lane: LaneState, change: Recorded): Body | undefined {
-  if (!change.changed || lane.remembered) return undefined;
+  // An iteration may go on with what the one before began.
+  const from = lane.track.mark ?? lane.baseTree;
+  if (!change.changed || change.judged === from || lane.remembered) return undefined;
   const verdicts = judged(state, lane).flatMap(({ check, verdict }) => {
     const blame = check.required && verdict !== undefined ? blamed(state, check.name, verdict) : undefined;
     return blame?.is === "fail" ? [blame] : [];
@@ -188,7 +190,7 @@ function toRemember(state: RunState, lane: LaneState, change: Recorded): Body | 
     key: `remember/${lane.lane}/${lane.iteration}`,
     why: "checks failed",
     iteration: lane.iteration,
-    from: change.before.judged,
+    from,
     to: change.judged,
     verdicts,
   };

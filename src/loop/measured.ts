@@ -1,5 +1,6 @@
 /** What is measured of an iteration: the same numbers for the decision and for the fold of it. Pure. */
 import type { Verdict } from "../events.ts";
+import { isStill } from "./completion.ts";
 import { blamed } from "./pre-existing.ts";
 import type { Measured } from "./progress.ts";
 import { verdictsOn, type LaneState, type RunState } from "./state.ts";
@@ -24,7 +25,9 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     snapshot: change.snapshot,
     tree: change.judged,
     changed: change.changed,
+    still: isStill(state, lane),
     verdicts: verdicts.filter((verdict) => verdict !== undefined),
+    baseline: [...state.baselines].map(([check, verdict]) => blamed(state, check, verdict)),
     tasks: tasks?.done ?? 0,
     text: ended?.text ?? "",
     turnMs: ended?.durationMs ?? 0,

@@ -8,7 +8,6 @@ import type { FactOf } from "../events.ts";
 export const BLOCK_AFTER_FAILURES = 3;
 const MAX_LESSONS = 200;
 const MAX_FINGERPRINTS_PER_LESSON = 20;
-const MAX_SHAPE_LINES = 2_000;
 
 export interface Lesson {
   /** Short hash of the approach's shape. */
@@ -67,9 +66,9 @@ export function steerMemory(memory: FailureMemory, { op, id }: { op: "pin" | "cl
 /**
  * The shape of a unified diff: per file, the added and removed lines without white space, numbers and string contents,
  * in an order that does not depend on where in the file they stand. Two diffs that differ only in names of numbers,
- * messages or position have one shape.
+ * messages or position have one shape; `apart` tells those from each other that cannot be compared whole.
  */
-export function diffShape(diff: string): { approach: string; summary: string } {
+export function diffShape(diff: string, apart = ""): { approach: string; summary: string } {
   const lines: string[] = [];
   const files: string[] = [];
   let file = "";
@@ -79,10 +78,10 @@ export function diffShape(diff: string): { approach: string; summary: string } {
       files.push(file);
     } else if ((line.startsWith("+") || line.startsWith("-")) && !line.startsWith("+++") && !line.startsWith("---")) {
       const shape = normaliseLine(line.slice(1));
-      if (shape !== "" && lines.length < MAX_SHAPE_LINES) lines.push(`${file} ${line[0]}${shape}`);
+      if (shape !== "") lines.push(`${file} ${line[0]}${shape}`);
     }
   }
-  const hash = createHash("sha256").update([...files.toSorted(), ...lines.toSorted()].join("\n"));
+  const hash = createHash("sha256").update([...files.toSorted(), ...lines.toSorted(), apart].join("\n"));
   const named = files.slice(0, 3).join(", ") + (files.length > 3 ? ` and ${files.length - 3} more` : "");
   return { approach: hash.digest("hex").slice(0, 12), summary: files.length === 0 ? "no change" : `changed ${named}` };
 }

@@ -19,7 +19,7 @@ import {
 } from "./control.ts";
 import type { Hands } from "./hands.ts";
 import { judgeInStages } from "./perform-stages.ts";
-import { blamed } from "./pre-existing.ts";
+import { blamed, GUARDS_ONLY, guardsOnly } from "./pre-existing.ts";
 import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
 import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
 import { comparedWith } from "./stages.ts";
@@ -48,7 +48,12 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
   if (verdict === undefined) return;
   const isBare = mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
   const known = isBare ? uncontrolled(verdict) : verdict;
-  if (!signal.aborted) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known }]);
+  if (signal.aborted) return;
+  const { spec: whole, baselines } = run.state;
+  const isNews =
+    !guardsOnly(run.state) && guardsOnly({ spec: whole, baselines: new Map([...baselines, [check, known]]) });
+  const note = isNews ? { note: GUARDS_ONLY } : {};
+  await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known, ...note }]);
 }
 
 /** Until the agent that is being started has begun. Nobody waits for the base's verdict before its first turn is over. */

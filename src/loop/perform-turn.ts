@@ -5,7 +5,7 @@ import type { AgentEvent, Ports, TurnEnd } from "../ports.ts";
 import type { OwnExecution } from "../ports/executor.ts";
 import type { Action, PromptContext, TurnAction } from "./actions.ts";
 import { capOf, NO_USAGE, overCap, type UnderWay } from "./budget.ts";
-import { claimOf, rejectionOf } from "./claim.ts";
+import { saidAt } from "./claim.ts";
 import { openRequest, type Hands, type LiveSession, type RunningTurn } from "./hands.ts";
 import { hashesOf, readMemos } from "./perform-memos.ts";
 import { composePrompt } from "./compose-prompt.ts";
@@ -232,11 +232,11 @@ function turnEnd(
   about: About,
 ): NewFact {
   const { outcome, usage, finalText, messageId, contextTokens } = end;
-  const claim =
-    outcome.is !== "done" ? null : role === "review" ? rejectionOf(end) : claimOf(end, hands.run.state.spec);
+  const { spec } = hands.run.state;
+  const said = outcome.is === "done" ? saidAt(end, { spec, isReview: role === "review" }) : { claim: null };
   const bytes = Buffer.from(finalText);
   const text = bytes.length <= MAX_TEXT_BYTES ? finalText : bytes.subarray(-MAX_TEXT_BYTES).toString();
-  return { type: "turn-end", lane, turn, outcome, usage, text, claim, tools, messageId, contextTokens, ...about };
+  return { type: "turn-end", lane, turn, outcome, usage, text, ...said, tools, messageId, contextTokens, ...about };
 }
 
 /** Watches the stream: trace, receipts, budget, tool counts. */

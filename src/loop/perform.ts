@@ -16,7 +16,9 @@ import { findOut, takeTurn } from "./perform-turn.ts";
 import { recorded } from "./recorded.ts";
 import { laneOf } from "./state.ts";
 
-const MAX_SHAPE_DIFF_BYTES = 256 * 1024;
+const MAX_SHAPE_DIFF_BYTES = 1024 * 1024;
+/** A cut loses at most one character more. */
+const MAX_CHARACTER_BYTES = 4;
 const MAX_REMEMBERED_FAILURES = 20;
 
 export async function perform(action: Action, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -134,7 +136,9 @@ async function snapshot(action: Extract<Action, { do: "snapshot" }>, hands: Hand
 
 async function remember(action: Extract<Action, { do: "remember" }>, { run, ports }: Hands): Promise<void> {
   const { lane, iteration, from, to, verdicts } = action;
-  const { approach, summary } = diffShape(await ports.workspace.diff(from, to, MAX_SHAPE_DIFF_BYTES));
+  const diff = await ports.workspace.diff(from, to, MAX_SHAPE_DIFF_BYTES);
+  const isCut = Buffer.byteLength(diff) > MAX_SHAPE_DIFF_BYTES - MAX_CHARACTER_BYTES;
+  const { approach, summary } = diffShape(diff, isCut ? to : "");
   const failures = verdicts.flatMap((v) => (v.is === "fail" ? v.failures : [])).slice(0, MAX_REMEMBERED_FAILURES);
   await run.append([
     {

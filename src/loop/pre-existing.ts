@@ -3,6 +3,8 @@
  * the person's choice, and where it is not known well enough what failed they always do. Pure.
  */
 import type { Failure, Verdict } from "../events.ts";
+import type { CheckSpec } from "../spec.ts";
+import { voters } from "./combine.ts";
 import { isMissing } from "./quarantine.ts";
 import type { RunState } from "./state.ts";
 
@@ -33,16 +35,22 @@ export function isOldOnly(state: Before, check: string, verdict: Verdict | undef
   return oldFailures(state, check, verdict).length === verdict.failures.length;
 }
 
-/** Old failures only, and all of them: who has mended some of them is at work on them, and goes on. */
-export function isUntouched(state: Before, check: string, verdict: Verdict | undefined): boolean {
-  const before = state.baselines.get(check);
-  if (verdict?.is !== "fail" || before?.is !== "fail") return false;
-  return verdict.failures.length === before.failures.length && isOldOnly(state, check, verdict);
-}
-
 /** Old failures only, and a person said that those do not count. */
 export const isLeft = (state: Before, check: string, verdict: Verdict | undefined): boolean =>
   state.spec.verdicts.preExisting === "leave" && isOldOnly(state, check, verdict);
+
+/** What is said of a run where `guardsOnly` holds. */
+export const GUARDS_ONLY =
+  "every required check passed before the first turn, too: they guard against regressions and do not show the goal";
+
+/** Every check that decides passed before the first turn; a guard has nothing to say of the base, a model was not asked. */
+export function guardsOnly(state: Before): boolean {
+  const deciding = voters(state.spec.checks, state.spec.verdicts);
+  const passed = ({ name, kind }: CheckSpec): boolean =>
+    kind === "guard" ||
+    (state.baselines.get(name)?.is === "pass" && (state.spec.fork?.redBefore?.[name] ?? []).length === 0);
+  return deciding.some(({ kind }) => kind !== "guard") && deciding.every(passed);
+}
 
 /** A line such as "tests failed" would hide what fails besides: each failure must be of a report, or in a file. */
 const isNamed = ({ evidence, failures }: Failed): boolean =>

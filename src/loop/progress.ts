@@ -21,6 +21,8 @@ export interface Best {
 
 export interface Track {
   best?: Best;
+  /** The last tree that was better than the base and all before it: what is tried since is a change of it. */
+  mark?: string;
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
   failing: string;
@@ -28,6 +30,8 @@ export interface Track {
   text: string;
   /** Iterations in a row with each signal. */
   signals: Record<Signal, number>;
+  /** Iterations in a row that left a green tree as it was. */
+  still: number;
   /** Iterations in a row with any signal and no progress. */
   struggling: number;
   /** Index of the next rung of the ladder; 0 after progress. */
@@ -49,10 +53,12 @@ const SIGNALS: readonly Signal[] = [
 export function emptyTrack(before?: Track): Track {
   return {
     ...(before?.best === undefined ? {} : { best: before.best }),
+    ...(before?.mark === undefined ? {} : { mark: before.mark }),
     trees: [],
     failing: "",
     text: "",
     signals: Object.fromEntries(SIGNALS.map((s) => [s, 0])) as Record<Signal, number>,
+    still: 0,
     struggling: 0,
     rung: 0,
     failingCounts: [...(before?.failingCounts ?? [])],
@@ -64,7 +70,11 @@ export interface Measured {
   snapshot: number;
   tree: string;
   changed: boolean;
+  /** Its turn came to its end, changed nothing, and the tree is green. */
+  still: boolean;
   verdicts: readonly Verdict[];
+  /** Of the tree before the first turn. */
+  baseline: readonly Verdict[];
   /** Tasks done. */
   tasks: number;
   text: string;
@@ -130,13 +140,24 @@ export function trackIteration(track: Track, m: Measured): boolean {
   const { progress, signals, failing } = measure(track, m);
   for (const signal of SIGNALS) track.signals[signal] = signals.includes(signal) ? track.signals[signal] + 1 : 0;
   track.struggling = signals.length > 0 ? track.struggling + 1 : 0;
+  track.still = m.still ? stillWith(track, m.tree) : 0;
   if (progress) track.rung = 0;
+  if (progress && isAbove(track, m, failing)) track.mark = m.tree;
   keepBest(track, m, failing);
   track.text = m.text;
   track.trees.push(m.tree);
   if (track.trees.length > KEPT_TREES) track.trees.shift();
   return progress;
 }
+
+/** The first tree to be judged is progress, and may be no better than the base. */
+function isAbove({ best }: Track, { tasks, baseline }: Measured, failing: string[] | undefined): boolean {
+  if (tasks > (best?.tasks ?? 0) || failing?.length === 0) return true;
+  return failing !== undefined && failing.length < (failingSet(baseline)?.length ?? best?.failing ?? 0);
+}
+
+/** How many iterations in a row, with this one, left this green tree as it was. */
+export const stillWith = ({ still, trees }: Track, tree: string): number => 1 + (trees.at(-1) === tree ? still : 0);
 
 export function trackBest(track: Track, m: Measured): void {
   keepBest(track, m, failingSet(m.verdicts));

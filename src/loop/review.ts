@@ -5,9 +5,9 @@
 import type { TurnOutcome } from "../events.ts";
 import type { Body, Now, SessionPlan } from "./actions.ts";
 import { exhausted } from "./budget.ts";
-import { claimWords } from "./claim.ts";
+import { claimWords, misplacedWords } from "./claim.ts";
 import { chosen, dueBench, seatOf, type Seat } from "./seats.ts";
-import type { LaneState, RunState } from "./state.ts";
+import type { LaneState, ReviewState, RunState } from "./state.ts";
 import { neverHeals, sayOutcome } from "./turn-outcome.ts";
 
 type Stand =
@@ -18,12 +18,22 @@ type Stand =
   | { is: "rejected"; why: string }
   | { is: "failed"; why: string };
 
-export function reviewStand({ spec }: RunState, { review, change }: Pick<LaneState, "review" | "change">): Stand {
+type Reviewed = Pick<LaneState, "review" | "change"> & Partial<Pick<LaneState, "lastReview">>;
+
+export function reviewStand({ spec }: RunState, { review, change, lastReview }: Reviewed): Stand {
   if (spec.review === undefined || change === undefined) return { is: "none" };
-  if (review === undefined) return { is: change.changed ? "due" : "none" };
-  const { ended, mended } = review;
+  if (review !== undefined) return standOf(review);
+  if (change.changed) return { is: "due" };
+  // What is rejected and not changed since is still rejected.
+  const before = lastReview === undefined ? undefined : standOf(lastReview);
+  return before?.is === "rejected" ? before : { is: "none" };
+}
+
+function standOf({ ended, mended }: ReviewState): Stand {
   if (ended === undefined || mended === undefined) return { is: "due" };
   if (ended.outcome.is !== "done") return { is: "failed", why: sayOutcome(ended.outcome) };
+  if (ended.misplaced !== undefined)
+    return { is: "failed", why: `its word is not clear: ${misplacedWords(ended.misplaced)}` };
   return ended.claim?.is === "abort" ? { is: "rejected", why: claimWords(ended.claim) } : { is: "passed" };
 }
 

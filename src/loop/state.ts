@@ -2,10 +2,10 @@
  * Where a run is: the shape of the fold of its facts, and the only definition of it. Only `fold.ts` writes to it.
  * Everything kept is bounded, so that memory does not grow with history.
  */
-import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
+import type { Directive, FactOf, Misplaced, Outcome, Verdict } from "../events.ts";
 import type { Base } from "../ports.ts";
 import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
-import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
+import { NO_FENCE, NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import type { SpentBy } from "./fold-seats.ts";
 import { noHooks, type HookState } from "./hooks.ts";
@@ -86,6 +86,8 @@ export interface IterationRecord {
   usd: number | null;
   estimated: boolean;
   rule: string;
+  /** A promise that was no claim where it stood. */
+  misplaced?: Misplaced;
   /** In tasks mode, after it. */
   tasks?: TaskCounts;
   /** Who worked in it, where the run has several agents. */
@@ -252,18 +254,6 @@ export function verdictsOn(state: RunState, tree: string): (Verdict | undefined)
 export function mainLane(state: RunState): LaneState {
   return laneOf(state, MAIN_LANE);
 }
-
-/** Runs of before there was a fence had none. */
-const NO_FENCE: FenceSpec = {
-  kind: "none",
-  network: "open",
-  hosts: [],
-  memoryBytes: Number.MAX_SAFE_INTEGER,
-  processes: Number.MAX_SAFE_INTEGER,
-  fileBytes: Number.MAX_SAFE_INTEGER,
-  diskBytes: Number.MAX_SAFE_INTEGER,
-  outputBytes: Number.MAX_SAFE_INTEGER,
-};
 
 export const fenceOf = ({ fence }: { fence?: FenceSpec }): FenceSpec => fence ?? NO_FENCE;
 

@@ -1,5 +1,6 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
+import { misplacedWords } from "../loop/claim.ts";
 import { counted, zonedMoment } from "./cli/format.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
@@ -42,13 +43,13 @@ export function factWords(fact: Fact): string | undefined {
     case "session-opened":
       return `session ${short(fact.ref)}${fact.model === null ? "" : `, model ${short(fact.model)}`}`;
     case "turn-end":
-      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.foundOut ? " (found out afterwards)" : ""}`;
+      return `turn ${fact.turn} ${outcomeWords(fact.outcome)} after ${seconds(fact.durationMs)}, ${toolWords(fact.tools)}, ${usageWords(fact.usage)}${claimWords(fact.claim)}${fact.misplaced === undefined ? "" : `; ${short(misplacedWords(fact.misplaced))}`}${fact.foundOut ? " (found out afterwards)" : ""}`;
     case "agent-benched":
       return `${short(fact.seat)} is left alone${fact.until === null ? ` for ${seconds(fact.untilElapsed - fact.elapsed)}` : ` until ${zonedMoment(fact.until, { now: fact.at })}`}: ${short(fact.reason)}`;
     case "change-recorded":
       return `snapshot ${fact.snapshot} by the ${fact.by}: ${counted(fact.fileCount, "file")} +${fact.added} -${fact.removed}${[...fact.warnings, ...flaggedWords(fact.flagged), ...protectedWords(fact), ...(fact.refused === undefined ? [] : [fact.refused])].map((text) => `; ${short(text)}`).join("")}`;
     case "baseline-recorded":
-      return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
+      return `before the run ${short(fact.check)}: ${verdictWords(fact.verdict)}${fact.note === undefined ? "" : `; ${fact.note}`}`;
     case "check-start":
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":

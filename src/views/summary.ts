@@ -1,5 +1,10 @@
 /** How a run ended, as permanent text: outcome, evidence, cost, what is not verified, and what to do next. */
 import type { Verdict } from "../events.ts";
+import { exhausted } from "../loop/budget.ts";
+import { misplacedWords } from "../loop/claim.ts";
+import { accepted } from "../loop/combine.ts";
+import { GREEN, PRE_EXISTING, votesOf } from "../loop/completion.ts";
+import { GUARDS_ONLY, guardsOnly } from "../loop/pre-existing.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
@@ -68,6 +73,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
+    ...promiseRows(state),
     ...takenBackRows(state),
     ...protectedRows(state),
     ...loosenedRows(state),
@@ -84,6 +90,13 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
 function agentRows(state: RunState): [string, string][] {
   const lines = [...spentRows(state), ...benchViews(state, { now: state.at }).map(benchWords)];
   return lines.map((text, at) => [at === 0 ? "agents" : "", text]);
+}
+
+/** The last promise that was no claim, where the run ended without one. */
+function promiseRows({ recent, outcome }: RunState): [string, string][] {
+  const last = recent.findLast(({ misplaced }) => misplaced !== undefined);
+  if (last?.misplaced === undefined || outcome?.is === "verified" || outcome?.is === "claimed") return [];
+  return [["promise", `iteration ${last.n}: ${short(misplacedWords(last.misplaced))}`]];
 }
 
 /** A person's own work that went with what was put back: told to whoever may have missed it. */
@@ -227,6 +240,7 @@ function unverified(state: RunState): string {
   const open = judgedChecks(state).filter(({ verdict }) => verdict?.is !== "pass");
   if (state.spec.checks.length === 0) return "everything: no check was configured";
   const names = open.map(({ check, verdict }) => `${short(check.name)} (${verdict?.is ?? "not run"})`);
+  if (guardsOnly(state)) return [`the goal: ${GUARDS_ONLY}`, ...names].join("; ");
   return names.length === 0 ? "whatever the checks do not test" : names.join(", ");
 }
 
@@ -238,15 +252,29 @@ function nextCommands(state: RunState): [string, string][] {
     [`pawl diff ${run}`, "what it changed"],
     ...outcomeCommands(state),
   ];
+  const { acceptedTree, baseTree } = mainLane(state);
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
+  const isUnclaimed = !isDone && isGreen(state);
+  const canMerge = spec.workspace.commit === "branch" && acceptedTree !== baseTree;
   const merge: [string, string][] =
-    isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
+    (isDone || isUnclaimed) && canMerge && branch !== undefined && state.base.branch !== null
       ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
+      : [];
+  const until: [string, string][] =
+    isUnclaimed && spec.claim.required
+      ? [[`${runCommand(spec)} --until-green`, "the next time: passing checks end the run, without a claim"]]
       : [];
   const open = outcome === undefined ? openQuestions(state).filter(({ turn }) => turn === null) : [];
   const answers = open.map((one): [string, string] => [answerCommand(run, one), short(`${one.question}: ${one.text}`)]);
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
-  return [...look, ...merge, ...answers, ...resume];
+  return [...look, ...merge, ...until, ...answers, ...resume];
+}
+
+/** Without a claim it went on, though what was handed over passes every check that decides. */
+function isGreen(state: RunState): boolean {
+  const { outcome, spec } = state;
+  if (outcome?.is !== "exhausted" && outcome?.is !== "stuck" && outcome?.is !== "stopped") return false;
+  return accepted(votesOf(state, { judged: mainLane(state).acceptedTree }), spec.verdicts, GREEN);
 }
 
 /** What helps with just this end. */
@@ -255,11 +283,8 @@ function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
     case "stuck":
       return [[`pawl memory list ${run}`, "what was tried and failed"]];
     case "needs-human":
-      if (outcome.rule === "pre-existing")
-        return [
-          [`${runCommand(spec)} --leave-failing`, "what failed before the run does not count"],
-          [`${runCommand(spec)} --require-all`, "go on until it passes, too"],
-        ];
+      if (outcome.rule === PRE_EXISTING)
+        return [[`${runCommand(spec)} --leave-failing`, "what failed before the run does not count"]];
       return outcome.rule === WORK_MISSING
         ? [[`pawl restore ${run} --list`, "what is kept of the work; --at N --branch NAME puts it on a branch"]]
         : [[`pawl status ${run}`, "what it needs from you"]];
@@ -292,9 +317,12 @@ const isGiven = (name: string, command: string): boolean => /^[A-Za-z][\w.-]*$/.
 const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);
 
 /** With the limit to raise, where one was reached. */
-export function resumeCommand({ run, outcome, limits }: RunState): string {
-  const flag = RAISE[outcome?.rule ?? ""];
-  if (outcome?.is !== "exhausted" || flag === undefined) return `pawl resume ${run}`;
+export function resumeCommand(state: RunState): string {
+  const { run, outcome, limits, elapsed } = state;
+  const over =
+    outcome?.rule === PRE_EXISTING ? exhausted(state, { iteration: mainLane(state).iteration, elapsed }) : undefined;
+  const flag = RAISE[over === undefined ? (outcome?.rule ?? "") : `budget:${over.which}`];
+  if (flag === undefined) return `pawl resume ${run}`;
   const reached = limits[flag.limit];
   return `pawl resume ${run} ${flag.flag} ${reached === undefined ? "MORE" : flag.say(reached * 2)}`;
 }

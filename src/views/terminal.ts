@@ -129,6 +129,8 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return fact.seat === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "dim" };
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
+    case "baseline-recorded":
+      return fact.note === undefined ? undefined : { text: `  ${fact.note}`, style: "yellow" };
     case "check-end":
       // It was told when it passed; a control that says nothing is no news.
       if (fact.verdict.is === "pass" && fact.verdict.evidence.control === "none" && isUnsuspected(fact.verdict))

@@ -115,7 +115,7 @@ describe("a workspace on git", () => {
     place.write("big", "x".repeat(201));
     const big = await workspace.snapshot(1, { parent: null, message: "m", at: AT });
     expect(big.refused).toContain("1001 bytes of new or changed files are more than the 1000 bytes of a snapshot");
-    expect(big.refused).toContain('most of them in "out/"; the files are untouched on disk: remove what is no work');
+    expect(big.refused).toContain('most of them in "out/"');
     expect(big.tree).toBe(base.tree);
     rmSync(join(place.repo, "out"), { recursive: true });
     place.write("big", "small");

@@ -130,10 +130,6 @@ function remember(lane: Lane, { from, to, numbers }: { from: string; to: string;
   pending.tree = to;
 }
 
-/** A setting is frozen with the run. */
-const TO_DO =
-  "the files are untouched on disk: remove what is no work, or name it in .gitignore, and resume; a new run can have a larger max-snapshot-size or max-snapshot-files (pawl.yaml)";
-
 function refused({ commit, tree }: { commit: string; tree: string }, why: string): Snapshot {
   return {
     commit,
@@ -145,6 +141,6 @@ function refused({ commit, tree }: { commit: string; tree: string }, why: string
     removed: 0,
     flagged: [],
     warnings: [],
-    refused: `${why}; ${TO_DO}`,
+    refused: why,
   };
 }

@@ -108,10 +108,8 @@ function lies({ project, cheats }: Shared): Lie[] {
   const does = cheats.map(
     (cheat, at) => `${at === 0 ? "" : `${undo(project)}; `}echo done > step-${at + 1}.md; ${cheat.does}`,
   );
-  // A second claim over the base's own failures would have a person asked, and end the run.
-  const more = cheats.length === 1 ? [] : ["--require-all"];
   const make = async (): Promise<CliResult> =>
-    await runOf(await placeFor(project, ...does), { project, more, iterations: cheats.length });
+    await runOf(await placeFor(project, ...does), { project, iterations: cheats.length });
   return cheats.map(({ name }, at) => ({ name, at: at + 1, run: () => (made ??= make()) }));
 }
 

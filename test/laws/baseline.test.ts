@@ -163,7 +163,7 @@ describe("the baseline", () => {
     const end = await live(world, spec, [act([]), act([], true)], { adjust: judgedBy(world, spec, () => true, asked) });
     expect(asked.filter(({ lines }) => lines.length === 0)).toHaveLength(1);
     expect(ofType(world, "check-start")).toEqual([]);
-    expect(end.outcome?.is).toBe("verified");
+    expect(end.outcome?.is).toBe("claimed");
   });
 
   it("is ended with the run, by a stop", async () => {

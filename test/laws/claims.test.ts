@@ -2,7 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FactOf } from "../../src/events.ts";
-import { claimOf } from "../../src/loop/claim.ts";
+import { claimOf, misplacedPromise } from "../../src/loop/claim.ts";
+import { summary } from "../../src/views/summary.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
 import { makeSpec, makeWorld, type World } from "../support/world.ts";
@@ -57,10 +58,10 @@ describe("giving up", () => {
     const quotedWord = act(["a"], false, { says: "I could say\n\n> <promise>ABORT</promise>" });
     const first = makeWorld();
     await live(first, withClaim({ abort: "ABORT" }), [quotedWord, act(["good"], true)]);
-    expect(rules(first)).toEqual(["continue", "all-required-pass"]);
+    expect(rules(first)).toEqual(["promise-misplaced", "all-required-pass"]);
     const second = makeWorld();
     await live(second, makeSpec(), [act(["a"], false, { says: GIVE_UP }), act(["good"], true)]);
-    expect(rules(second)).toEqual(["continue", "all-required-pass"]);
+    expect(rules(second)).toEqual(["promise-misplaced", "all-required-pass"]);
   });
 });
 
@@ -123,6 +124,10 @@ describe("confirmations", () => {
           { deaths: dying },
         );
         if (end.outcome?.is !== "verified") return;
+        if (end.outcome.rule === "settled") {
+          expect(confirmations).toBe(1);
+          return;
+        }
         if (confirmations > 1) several += 1;
         const ends = world.facts.filter(
           (f): f is FactOf<"turn-end"> => f.type === "turn-end" && f.outcome.is === "done",
@@ -132,6 +137,71 @@ describe("confirmations", () => {
       { numRuns: RUNS },
     );
     expect(several).toBeGreaterThan(RUNS / 15);
+  });
+});
+
+describe("a promise that is no claim", () => {
+  const TAG = "<promise>COMPLETE</promise>";
+  const seen = (text: string) => misplacedPromise(text, ["COMPLETE"])?.how;
+
+  it.each([
+    [`All done: ${TAG}`, "with-text"],
+    [`${TAG}.`, "with-text"],
+    [`**${TAG}**`, "with-text"],
+    [`> ${TAG}`, "with-text"],
+    [`- ${TAG}`, "with-text"],
+    [`It is done. <Promise>complete</Promise> Thank you.\nBye.`, "with-text"],
+    [`${TAG}\nbut wait`, "not-last"],
+    [`\`\`\`\n${TAG}\n\`\`\``, "in-code"],
+    [`\`\`\`\n${TAG}`, "in-code"],
+    ["done\n<promise>DONE</promise>", "other-word"],
+    ["nothing of the kind", undefined],
+    ["<promise>", undefined],
+  ])("in %j is seen: %s (row 2)", (text, how) => {
+    expect(seen(text)).toBe(how);
+  });
+
+  it("is told to the agent and to the person, and stays no claim (row 2)", async () => {
+    const world = makeWorld();
+    const says = `Everything is done. ${TAG}`;
+    const acts = [act(["good"], false, { says }), act(["x"], false, { says }), act(["y"])];
+    const end = await live(world, makeSpec({ limits: { iterations: 3 } }), acts);
+    expect(end.outcome?.is).toBe("exhausted");
+    expect(rules(world)).toEqual(["promise-misplaced", "promise-misplaced", "budget:iterations"]);
+    const [first] = world.facts.filter((f): f is FactOf<"turn-end"> => f.type === "turn-end");
+    expect(first).toMatchObject({ claim: null, misplaced: { how: "with-text", line: says } });
+    expect(world.prompts[1]).toContain("in a line with other text");
+    expect(world.prompts[1]).toMatch(/every required check passes/i);
+    expect(world.prompts[1]).toContain(`with this line alone:\n\n${TAG}\n`);
+    expect(summary(end, { diff: undefined })).toMatch(/promise +iteration 2: .*in a line with other text/);
+    const last = world.facts.find((f): f is FactOf<"decision-made"> => f.type === "decision-made");
+    expect(last?.reason).toContain("it must stand alone on the last line");
+  });
+
+  it("is told beside red checks, beside the ladder's words and of a task, too", async () => {
+    const red = makeWorld();
+    await live(red, makeSpec({ limits: { iterations: 2 } }), [act(["bad"], false, { says: `so ${TAG}` })]);
+    expect(red.prompts[1]).toContain("in a line with other text");
+    expect(red.prompts[1]).toContain("exited with 1");
+    const stuck = makeWorld();
+    await live(stuck, makeSpec(), [act(["bad"], false, { says: `so ${TAG}` })]);
+    expect(rules(stuck)).toContain("struggle:hint");
+    for (const prompt of stuck.prompts.slice(1)) expect(prompt).toContain("in a line with other text");
+    const tasks = { file: "TASKS.md", promise: "NEXT", minIterations: 1 };
+    const listed = makeWorld();
+    listed.memos.set("TASKS.md", "- [ ] one\n");
+    const says = "one: <promise>NEXT</promise>";
+    await live(listed, makeSpec({ tasks, limits: { iterations: 2 } }), [act(["good"], false, { says })]);
+    expect(listed.prompts[1]).toContain("in a line with other text");
+  });
+
+  it("lets no change pass a reviewer who put its rejection into other words", async () => {
+    const review = { agent: { agent: "sim" }, prompt: "look at it" };
+    const world = makeWorld();
+    const unclear = { lines: [], rejects: true, says: "Tests are gone, so <promise>REJECTED</promise> it is." };
+    const acts = [act(["good"], true, { review: unclear }), act(["good", "x"], true)];
+    await live(world, makeSpec({ review }), acts);
+    expect(rules(world)).toEqual(["review-failed", "all-required-pass"]);
   });
 });
 

@@ -6,6 +6,7 @@ import type { FactOf } from "../../src/events.ts";
 import { hasClaim } from "../../src/loop/claim.ts";
 import { diffShape } from "../../src/loop/memory.ts";
 import { capText, joinParts } from "../../src/loop/prompt.ts";
+import { judgedBy, judgedSpec } from "../support/judging.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
 import { makeSpec, makeWorld, type portsOf, type World } from "../support/world.ts";
@@ -156,6 +157,83 @@ describe("failure memory", () => {
     expect(rules(world)).toEqual(["continue", "continue", "approach-blocked", "budget:iterations"]);
     expect(world.prompts[3]).toContain("BLOCKED");
     expect(world.facts.filter((f) => f.type === "change-restored")).toHaveLength(1);
+  });
+
+  /** Lines that one tree has and the other has not. */
+  const plainDiff = (world: World) => (ports: ReturnType<typeof portsOf>) => {
+    ports.workspace.diff = async (from, to) => {
+      const [old, now] = [world.trees.get(from) ?? [], world.trees.get(to) ?? []];
+      const added = now.filter((line) => !old.includes(line)).map((line) => `+${line}`);
+      const removed = old.filter((line) => !now.includes(line)).map((line) => `-${line}`);
+      return ["diff --git a/f b/f", ...added, ...removed].join("\n");
+    };
+  };
+  const PATIENT = { patience: 100, shortTurnMs: 0, ladder: ["stop" as const] };
+  const tried = (world: World): string[] =>
+    world.facts.flatMap((f) => (f.type === "failure-recorded" ? [f.approach] : []));
+
+  it("knows an approach by the change against the base, whatever was tried in between", async () => {
+    const world = makeWorld();
+    const spec = makeSpec({ limits: { iterations: 6 }, struggle: PATIENT });
+    const acts = ["x", "y", "x", "z", "x"].map((line) => act([line], false, { rewrites: true }));
+    await live(world, spec, acts, { adjust: plainDiff(world) });
+    const [first, ...others] = tried(world);
+    expect(others.map((one) => one === first)).toEqual([false, true, false, true, true]);
+    expect(rules(world)).toEqual([...Array<string>(4).fill("continue"), "approach-blocked", "budget:iterations"]);
+  });
+
+  it("remembers nothing where all that was tried was taken back", async () => {
+    const world = makeWorld();
+    const acts = [act(["x"]), act([], false, { rewrites: true })];
+    await live(world, makeSpec({ limits: { iterations: 2 } }), acts, { adjust: plainDiff(world) });
+    expect(tried(world)).toHaveLength(1);
+  });
+
+  it("knows it by the change against the best tree, where work that got better lies beneath", async () => {
+    const world = makeWorld();
+    const spec = judgedSpec({ control: "off" }, { limits: { iterations: 7 }, struggle: PATIENT });
+    const answer = judgedBy(world, spec, ({ lines }) =>
+      ["one", "two", "three"].filter((name) => !lines.includes(name)),
+    );
+    const steps = [
+      ["one"],
+      ["one", "p"],
+      ["one", "two"],
+      ["one", "two", "p"],
+      ["one", "two", "q"],
+      ["one", "two", "p"],
+    ];
+    await live(
+      world,
+      spec,
+      steps.map((lines) => act(lines, false, { rewrites: true })),
+      {
+        adjust(ports) {
+          answer(ports);
+          plainDiff(world)(ports);
+        },
+      },
+    );
+    const approaches = tried(world);
+    expect([3, 5].map((at) => approaches[at] === approaches[1])).toEqual([true, true]);
+    expect(rules(world)[5]).toBe("approach-blocked");
+  });
+
+  it("takes two changes that are too long to be compared for one only where their trees are the same", async () => {
+    const long = "+x\n".repeat(600_000);
+    const run = async (lines: string[]): Promise<string[]> => {
+      const world = makeWorld();
+      const spec = makeSpec({ limits: { iterations: 3 }, struggle: PATIENT });
+      const acts = lines.map((line) => act([line], false, { rewrites: true }));
+      await live(world, spec, acts, {
+        adjust(ports) {
+          ports.workspace.diff = async (_from, _to, maxBytes) => `diff --git a/f b/f\n${long}`.slice(0, maxBytes);
+        },
+      });
+      return tried(world);
+    };
+    expect(new Set(await run(["a", "b", "c"])).size).toBe(3);
+    expect(new Set(await run(["a", "b", "a"])).size).toBe(2);
   });
 
   it("takes diffs that differ in numbers, strings and places for one approach, other code for another", () => {

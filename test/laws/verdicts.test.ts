@@ -37,14 +37,69 @@ async function judged(
 describe("failures that the base has too", () => {
   const red = (): Says => ["old"];
 
-  it("are sent back once, with their names, and then a person decides (row 7)", async () => {
-    const { world, end } = await judged(judgedSpec(), red, [act(["a"]), act(["a", "b"])]);
-    expect(rules(world)).toEqual(["pre-existing", "pre-existing"]);
-    expect(world.prompts[1]).toContain("nothing fails but what failed before your first change: tests: old failed");
+  it("are refused by name as often as the limits allow, and then a person decides (row 7)", async () => {
+    const spec = judgedSpec({}, { limits: { iterations: 4 } });
+    const { world, end } = await judged(spec, red, [act(["a"]), act(["b"]), act(["c"]), act(["d"])]);
+    expect(rules(world)).toEqual(["claim-refused", "claim-refused", "claim-refused", "pre-existing"]);
+    expect(world.prompts[3]).toContain("nothing fails but what failed before your first change: tests: old failed");
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "pre-existing" });
+    expect(end.outcome?.reason).toMatch(/^limit on iterations reached: 4 of 4; nothing fails but .*--leave-failing/);
     const told = summary(end, { diff: undefined });
     expect(told).toMatch(/red before +tests: old failed: failed before the run, too/);
     expect(told).toContain("pawl run 'make it green' --check 'tests=true' --leave-failing");
+    expect(told).toContain("pawl resume r-1 --max-iterations 8");
+  });
+
+  it("do not keep an agent from being right the third time, or the tenth (row 7)", async () => {
+    const wrong = Array.from({ length: 9 }, (_, n) => act([`try ${n}`]));
+    const better = ({ lines }: Asked): Says =>
+      lines.includes("good") ? [] : ["one", "two", "three", "four"].slice(Math.floor(lines.length / 3));
+    for (const tries of [2, 9]) {
+      const { world, end } = await judged(judgedSpec(), better, [...wrong.slice(0, tries), act(["good"])]);
+      expect(end.outcome).toMatchObject({ is: "verified", rule: "all-required-pass" });
+      expect(rules(world).filter((rule) => rule === "all-required-pass")).toHaveLength(1);
+      expect(world.facts.filter((f) => f.type === "iteration-start")).toHaveLength(tries + 1);
+    }
+  });
+
+  it("end with a person where the struggle ladder ends the run, too (row 7)", async () => {
+    const { world, end } = await judged(judgedSpec(), red, [act(["a"])]);
+    expect(rules(world).slice(-3)).toEqual(["struggle:hint", "struggle:fresh-session", "pre-existing"]);
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "pre-existing" });
+    expect(end.outcome?.reason).toMatch(/^struggling: .*; nothing fails but what failed before the run/);
+    const ask = judgedSpec({}, { struggle: { patience: 3, shortTurnMs: 0, ladder: ["ask"] } });
+    expect((await judged(ask, red, [act(["a"])])).end.outcome).toMatchObject({ rule: "pre-existing" });
+  });
+
+  it("that are left when some were mended are a person's at a limit; without a claim the work is not finished", async () => {
+    const left = ({ lines }: Asked): Says => ["one", "two"].filter((name) => !lines.includes(name));
+    const spec = judgedSpec({}, { limits: { iterations: 2 } });
+    const claimed = await judged(spec, left, [act(["one"]), act(["x"])]);
+    expect(claimed.end.outcome).toMatchObject({ is: "needs-human", rule: "pre-existing" });
+    const silent = await judged(spec, left, [act(["one"]), act(["x"], false)]);
+    expect(silent.end.outcome).toMatchObject({ is: "exhausted", rule: "budget:iterations" });
+    const worse = await judged(spec, (one) => (isBase(one) ? ["one"] : ["one", "new"]), [act(["a"]), act(["b"])]);
+    expect(worse.end.outcome).toMatchObject({ is: "exhausted", rule: "budget:iterations" });
+  });
+
+  it("stay the agent's to mend after an edit of a protected test was undone (row 7)", async () => {
+    const spec = judgedSpec();
+    const world = makeWorld();
+    const answer = judgedBy(world, spec, ({ lines }) => (lines.includes("good") ? [] : ["old"]));
+    const end = await live(world, spec, [act(["cheat"]), act(["cheat"]), act(["good"])], {
+      adjust(ports) {
+        answer(ports);
+        const { snapshot } = ports.workspace;
+        ports.workspace.snapshot = async (n, about) => {
+          const isCheat = world.content.includes("cheat");
+          world.content = world.content.filter((line) => line !== "cheat");
+          const taken = await snapshot(n, about);
+          return isCheat ? { ...taken, protected: [{ path: "a.test.ts", how: "edited" as const }] } : taken;
+        };
+      },
+    });
+    expect(rules(world)).toEqual(["claim-refused", "claim-refused", "all-required-pass"]);
+    expect(end.outcome?.is).toBe("verified");
   });
 
   it("are the agent's own to mend once it has mended some: a claim is refused like any other, as often as it takes", async () => {

@@ -28,7 +28,7 @@ export interface Behaviour {
   /** Of a session that only answers. */
   answer?: (prompt: string) => unknown;
   /** What whoever reviews its change makes of it: lines added, and whether it lets it pass. */
-  review?: { lines: string[]; rejects: boolean };
+  review?: { lines: string[]; rejects: boolean; says?: string };
 }
 
 export interface SimTurn {
@@ -45,7 +45,7 @@ const reviewer = ({ review = { lines: [], rejects: false }, usd }: Behaviour): B
   claim: false,
   faults: [],
   usd,
-  says: review.rejects ? "it is wrong\n<promise>REJECTED</promise>" : "fine",
+  says: review.says ?? (review.rejects ? "it is wrong\n<promise>REJECTED</promise>" : "fine"),
 });
 
 const plus = (u: Usage, usd: number | null): Usage => ({

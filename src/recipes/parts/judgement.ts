@@ -1,5 +1,6 @@
 /** What pawl's own checks said of the last change, and what was decided. */
 import type { MakePart } from "../../loop/actions.ts";
+import { PROMISE_MISPLACED, promiseTag } from "../../loop/claim.ts";
 import { judged } from "../../loop/decide.ts";
 import { lastJudgement } from "../../loop/prompt.ts";
 import { mainLane, type Judgement, type RunState } from "../../loop/state.ts";
@@ -14,13 +15,13 @@ export const verdicts: MakePart = (state, turn) => ({
 
 export const decision: MakePart = (state, turn) => ({
   name: "decision",
-  text: decisionText(lastJudgement(mainLane(state), turn)),
+  text: decisionText(state, lastJudgement(mainLane(state), turn)),
   capBytes: 2 * KIB,
 });
 
 /** Of the last judged change, red ones with evidence. `knows`: what the iterations before said is in the session. */
 function verdictLines(state: RunState, last: Judgement | undefined, knows: boolean): string {
-  if (last?.decision === undefined) return "";
+  if (last?.decision === undefined || last.change?.refused !== undefined) return "";
   const lines = judged(state, last).map(({ check, verdict }) => {
     switch (verdict?.is) {
       case undefined:
@@ -41,10 +42,15 @@ function verdictLines(state: RunState, last: Judgement | undefined, knows: boole
 }
 
 /** How a run ended before it was reopened is not the agent's business. */
-function decisionText(last: Judgement | undefined): string {
+function decisionText({ spec }: RunState, last: Judgement | undefined): string {
   const made = last?.decision;
   if (made === undefined || made.rule === "continue" || made.outcome !== undefined) return "";
+  const wanted = `If the goal is reached in full, change nothing more, and end your final message with this line alone:
+
+${promiseTag(spec.claim.promise)}
+
+If something of the goal is still missing, go on with it.`;
   if (made.rule === "green-unclaimed")
-    return "All checks pass. If the goal is reached in full, say so as described; if not, go on.";
-  return `## Decision\n\n${made.reason}`;
+    return `## Every required check passes\n\npawl ran them itself, on your change. ${wanted}`;
+  return `## Decision\n\n${made.reason}${made.rule === PROMISE_MISPLACED ? `\n\n${wanted}` : ""}`;
 }

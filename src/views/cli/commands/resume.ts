@@ -13,6 +13,7 @@ import type { SettingName } from "../../../config/settings.ts";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
 import { exhausted } from "../../../loop/budget.ts";
+import { PRE_EXISTING } from "../../../loop/completion.ts";
 import { fold } from "../../../loop/fold.ts";
 import { mainLane, type RunState } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
@@ -174,7 +175,7 @@ function refuse(state: RunState, { limits }: Change): void {
           : `what it made: pawl show ${run} --out FOLDER`,
     });
   }
-  if (outcome.is !== "exhausted") return;
+  if (outcome.is !== "exhausted" && outcome.rule !== PRE_EXISTING) return;
   const raised = { ...state, limits: { ...state.limits, ...limits } };
   const over = exhausted(raised, { iteration: mainLane(state).iteration, elapsed: state.elapsed });
   if (over === undefined) return;
