@@ -1,5 +1,5 @@
 /** How a run judges where its specification says nothing: also runs of before there was a choice. */
-import type { ProtectSpec, VerdictSpec } from "./spec.ts";
+import type { FenceSpec, ProtectSpec, VerdictSpec } from "./spec.ts";
 
 export const NOTHING_PROTECTED: ProtectSpec = { tests: [], config: [], keys: {}, except: [], testChanges: "undo" };
 
@@ -11,6 +11,18 @@ export const PLAIN_VERDICTS: VerdictSpec = {
   passes: 1,
   control: "off",
   quarantine: [],
+};
+
+/** Runs of before there was a fence had none. */
+export const NO_FENCE: FenceSpec = {
+  kind: "none",
+  network: "open",
+  hosts: [],
+  memoryBytes: Number.MAX_SAFE_INTEGER,
+  processes: Number.MAX_SAFE_INTEGER,
+  fileBytes: Number.MAX_SAFE_INTEGER,
+  diskBytes: Number.MAX_SAFE_INTEGER,
+  outputBytes: Number.MAX_SAFE_INTEGER,
 };
 
 /** Files that decide which dependencies a project has, by name. */

@@ -5,7 +5,7 @@
 import type { Directive, FactOf, Outcome, Verdict } from "../events.ts";
 import type { Base } from "../ports.ts";
 import type { FenceSpec, Limits, RunSpec } from "../spec.ts";
-import { NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
+import { NO_FENCE, NOTHING_PROTECTED, PLAIN_VERDICTS } from "../verdict-defaults.ts";
 import { noSpending, type Spent } from "./budget.ts";
 import type { SpentBy } from "./fold-seats.ts";
 import { noHooks, type HookState } from "./hooks.ts";
@@ -13,6 +13,7 @@ import { noneFailing, type Failing } from "./failing.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
+import type { Proof } from "./proof.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { SeatState } from "./seats.ts";
 import { noAttempts, type SolveState } from "./solve-state.ts";
@@ -142,6 +143,8 @@ export interface LaneState {
   change: Recorded | undefined;
   /** In this iteration, with the seq of the last try. */
   checksTried: Map<string, { times: number; seq: number }>;
+  /** In this iteration, by tree and check. */
+  proofs: Map<string, Proof>;
   remembered: boolean;
   /** Rules under which a claim was sent back that are not used a second time. */
   sentBack: Set<string>;
@@ -253,18 +256,6 @@ export function mainLane(state: RunState): LaneState {
   return laneOf(state, MAIN_LANE);
 }
 
-/** Runs of before there was a fence had none. */
-const NO_FENCE: FenceSpec = {
-  kind: "none",
-  network: "open",
-  hosts: [],
-  memoryBytes: Number.MAX_SAFE_INTEGER,
-  processes: Number.MAX_SAFE_INTEGER,
-  fileBytes: Number.MAX_SAFE_INTEGER,
-  diskBytes: Number.MAX_SAFE_INTEGER,
-  outputBytes: Number.MAX_SAFE_INTEGER,
-};
-
 export const fenceOf = ({ fence }: { fence?: FenceSpec }): FenceSpec => fence ?? NO_FENCE;
 
 /** What specifications of older journals lack. */
@@ -359,6 +350,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastText: "",
       marks: new Map(),
       checksTried: new Map(),
+      proofs: new Map(),
       remembered: false,
       sentBack: new Set(),
       baseTree: state.base.tree,
