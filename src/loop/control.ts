@@ -50,6 +50,9 @@ export const isUncontrollable = (state: RunState, check: CheckSpec, verdict: Ver
   isGood(state, check.name, verdict) &&
   !isPlantable(state, check);
 
+/** Of a check with `control: none`, in words for people. */
+export const NO_CONTROL = "no planted failure could be tried";
+
 /** Nothing that a failure can be planted in. */
 export const uncontrolled = (verdict: Verdict): Verdict =>
   "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;

@@ -1,5 +1,6 @@
 /** A fact in one line for people. Exhaustive: a new fact without words does not compile. */
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
+import { NO_CONTROL } from "../loop/control.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
 import { executionWords, proposalWords } from "./solve/fact-words.ts";
@@ -178,6 +179,7 @@ function passWords({ runs, control, quarantined = [], suspicions }: Evidence): s
     ...(runs === undefined ? [] : [`${runs} times in a row`]),
     ...(quarantined.length === 0 ? [] : [`in quarantine and failing: ${short(quarantined.join(", "))}`]),
     ...(control === "seen" ? ["a planted failure is seen"] : []),
+    ...(control === "none" ? [NO_CONTROL] : []),
     ...suspicions.map((text) => `SUSPICIOUS: ${short(text)}`),
   ]
     .map((words) => `, ${words}`)

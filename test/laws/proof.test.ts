@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { RunSpec } from "../../src/spec.ts";
+import { summary } from "../../src/views/summary.ts";
 import { aCheck, judgedBy, judgedSpec, type Asked, type Says } from "../support/judging.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
@@ -170,5 +171,55 @@ describe("the proof before the end", () => {
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe("where nothing could be planted", () => {
+  const last = ({ facts }: World): FactOf<"check-end"> | undefined => ofType({ facts }, "check-end").at(-1);
+  const NO_CONTROL = "no planted failure could be tried";
+  /** A check that does not look at tests, a base that could not take a plant, a tree without any test of a known language. */
+  const deaf = (): Says => [];
+  const never = (asked: Asked): Says => (isPlant(asked) ? "unverifiable" : []);
+  const ways: [string, (asked: Asked) => Says, How][] = [
+    ["in no file of the base", honest, { plants: false }],
+    ["so that the check sees it, on the base either", deaf, {}],
+    ["without keeping it from judging, on the base either", never, {}],
+  ];
+
+  it.each(ways)("%s, evidence and summary say so", async (_, say, how) => {
+    const { end, world } = await proven(judgedSpec(), say, how);
+    expect(end.outcome).toMatchObject({ is: "verified", rule: "all-required-pass" });
+    expect(last(world)?.verdict).toMatchObject({ is: "pass", evidence: { control: "none", suspicions: [] } });
+    expect(summary(end, { diff: undefined })).toContain(NO_CONTROL);
+  });
+
+  it.each(ways)("%s, the end is a person's where a control is required", async (_, say, how) => {
+    const { end } = await proven(judgedSpec({ requireControl: true }), say, how);
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "no-control" });
+    expect(end.outcome?.reason).toContain(`${NO_CONTROL} with tests`);
+    // The work is delivered all the same.
+    expect(end.lanes.get("main")?.handOver).toBeUndefined();
+  });
+
+  it("is no matter of a check that runs no tests of its own, nor where one was seen", async () => {
+    const checks = [aCheck("tests"), aCheck("rule", { kind: "requirement" } as object)];
+    const { end } = await proven(judgedSpec({ requireControl: true }, { checks }), honest);
+    expect(end.outcome?.is).toBe("verified");
+    expect(summary(end, { diff: undefined })).not.toContain(NO_CONTROL);
+  });
+
+  it("is said of each check by itself: one that saw the plant does not speak for another", async () => {
+    const checks = [aCheck("tests"), aCheck("lint")];
+    const say = (asked: Asked): Says => (asked.check === "lint" ? [] : honest(asked));
+    const { end } = await proven(judgedSpec({ requireControl: true }, { checks }), say);
+    expect(end.outcome).toMatchObject({ is: "needs-human", rule: "no-control" });
+    expect(end.outcome?.reason).toContain(`${NO_CONTROL} with lint`);
+  });
+
+  it("is not said where a person has turned it off", async () => {
+    const { end, world } = await proven(judgedSpec({ control: "off" }), honest, { plants: false });
+    expect(end.outcome?.is).toBe("verified");
+    expect(last(world)?.verdict).not.toHaveProperty("evidence.control");
+    expect(summary(end, { diff: undefined })).not.toContain(NO_CONTROL);
   });
 });
