@@ -2,7 +2,7 @@
  * The edges. The kernel knows these interfaces and nothing behind them; a user extends pawl by passing an object that
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
-import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { FileChange, PathChange, TurnOutcome, Usage } from "./events.ts";
 import type { Check, JudgeAbout, JudgedChange } from "./ports/check.ts";
 import type { CodeRoom, OwnExecution } from "./ports/executor.ts";
 import type { HookResult, RunHook } from "./ports/hook.ts";

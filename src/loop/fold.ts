@@ -205,6 +205,8 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
 
 function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): void {
   recordVerdict(state, fact);
+  const proof = lane.proofs.get(verdictKey(fact.tree, fact.check));
+  if (proof !== undefined) proof.open = [];
   if (fact.verdict.is === "skipped") return;
   lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }

@@ -3,6 +3,7 @@ import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Ver
 import { NO_CONTROL } from "../loop/control.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { partWords } from "./proof-words.ts";
 import { executionWords, proposalWords } from "./solve/fact-words.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -53,6 +54,10 @@ export function factWords(fact: Fact): string | undefined {
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
       return `check ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
+    case "proof-start":
+      return `proof of ${short(fact.check)}: ${partWords(fact.part)}`;
+    case "proof-end":
+      return `proof of ${short(fact.check)}: ${partWords(fact.part)}: ${verdictWords(fact.verdict)}`;
     case "failure-recorded":
       return `remembered ${short(fact.approach)}: ${short(fact.summary)}, ${fact.fingerprints.length} failures`;
     case "decision-made":

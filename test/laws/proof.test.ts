@@ -1,5 +1,5 @@
 /** The proof before `verified`: repetitions and the planted failure, side by side, over kills, and where nothing could be planted. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fact, FactOf, FactType } from "../../src/events.ts";
 import type { RunSpec } from "../../src/spec.ts";
@@ -92,7 +92,7 @@ describe("the proof before the end", () => {
         for (let i = 0; i < 5; i += 1) await soon();
         now -= 1;
       };
-      const checks = [aCheck("tests"), aCheck("other", { kind } as object)];
+      const checks = [aCheck("tests"), aCheck("other", { kind })];
       const { end, asked } = await proven(judgedSpec({ passes: 3 }, { checks }), honest, { meanwhile });
       expect(end.outcome?.is).toBe("verified");
       expect(asked.filter(({ check, lines }) => check === "other" && lines.includes("a"))).toHaveLength(3);
@@ -202,7 +202,7 @@ describe("where nothing could be planted", () => {
   });
 
   it("is no matter of a check that runs no tests of its own, nor where one was seen", async () => {
-    const checks = [aCheck("tests"), aCheck("rule", { kind: "requirement" } as object)];
+    const checks = [aCheck("tests"), aCheck("rule", { kind: "requirement" })];
     const { end } = await proven(judgedSpec({ requireControl: true }, { checks }), honest);
     expect(end.outcome?.is).toBe("verified");
     expect(summary(end, { diff: undefined })).not.toContain(NO_CONTROL);
