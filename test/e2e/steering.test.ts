@@ -170,6 +170,7 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
     { what: "paused" },
   );
   expect((await facts()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
+  expect(running.stderr()).toContain("paused by cli; to go on: pawl resume r-");
 
   expect((await place.pawl("resume")).code).toBe(0);
   await toolRuns(2);
