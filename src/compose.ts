@@ -88,7 +88,7 @@ export async function composeForRun({
 }: ComposeOptions): Promise<Composed> {
   const [
     { openWorkspace },
-    { makeCheck },
+    { checksAtOnce, makeCheck },
     { verifyOptions, withDependencies },
     { sweep },
     { currentOwner },
@@ -164,6 +164,7 @@ export async function composeForRun({
         { kind: check.kind, blobs },
       ),
     ),
+    checksAtOnce: checksAtOnce(spec, fence),
     hook: hooks.hookRunner({
       cwd: spec.workspace.path,
       environment: { ...environment, PAWL_HOME: state.dir },

@@ -213,10 +213,12 @@ describe("the specification of a run", () => {
       quarantine: [{ test: "a > b", until: "2026-12-31" }],
     });
     expect(specOf({ flags: { "require-all": true } }).verdicts.preExisting).toBe("require");
+    expect(specOf({ flags: { "require-control": true } }).verdicts.requireControl).toBe(true);
   });
 
   it.each([
     [{ "require-all": true, "leave-failing": true }, /require-all contradicts leave-failing/],
+    [{ "require-control": true, control: "off" }, /require-control contradicts control off/],
     [{ threshold: "1.5" }, /--threshold must be a number from 0 to 1/],
     [{ combine: "most" }, /must be one of: veto, all, weighted, quorum/],
     [{ reruns: "-1" }, /must be a whole number, 0 for none/],

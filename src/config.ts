@@ -180,6 +180,8 @@ function refuseContradictions({ settings: s, origins }: Resolved): void {
       "leave-failing",
       "require-all contradicts leave-failing: old failures have to go, or do not count",
     );
+  if (s["require-control"] && s.control === "off")
+    refuse("require-control", "control", "require-control contradicts control off: no failure would be planted");
   if (s["until-green"] && s.checks.length === 0) refuse("until-green", "checks", "until-green needs a check");
   if (s.branch !== undefined && s.commit !== "branch")
     refuse(

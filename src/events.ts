@@ -6,12 +6,12 @@
 import { z } from "zod";
 import { executionShape, planShape, proposalShape, stepShape } from "./events/solve.ts";
 import { blob, count, ms, oid, usageSchema } from "./events/values.ts";
-import { verdictSchema } from "./events/verdict.ts";
+import { proofPartSchema, verdictSchema } from "./events/verdict.ts";
 import { hookEventSchema, limitsSchema, MAX_TASK_CHARS, runSpecSchema } from "./spec.ts";
 
 export type { Kept } from "./events/solve.ts";
 export { usageSchema, type Usage } from "./events/values.ts";
-export { verdictSchema, type Evidence, type Failure, type Verdict } from "./events/verdict.ts";
+export { verdictSchema, type Evidence, type Failure, type ProofPart, type Verdict } from "./events/verdict.ts";
 
 export const FACT_VERSION = 1;
 
@@ -234,6 +234,10 @@ export const factSchema = z.discriminatedUnion("type", [
   fact("baseline-recorded", { check: z.string(), tree: oid, verdict: verdictSchema, note: z.string().optional() }),
   fact("check-start", { check: z.string(), tree: oid, iteration: count }),
   fact("check-end", { check: z.string(), tree: oid, iteration: count, verdict: verdictSchema }),
+  /** Parts of a proof run side by side; what they come to together is the next check-end. */
+  fact("proof-start", { check: z.string(), tree: oid, iteration: count, part: proofPartSchema }),
+  /** `verdict`: what the check comes to by this part alone. */
+  fact("proof-end", { check: z.string(), tree: oid, iteration: count, part: proofPartSchema, verdict: verdictSchema }),
   fact("failure-recorded", {
     iteration: count,
     /** Normalised shape of the change that led to it, and words for people. */

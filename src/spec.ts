@@ -135,6 +135,8 @@ const verdictSpecSchema = z.strictObject({
   passes: z.int().positive(),
   /** `auto`: before the end a test that must fail is planted, where the layout is known; the check has to see it. */
   control: z.enum(["auto", "off"]),
+  /** Where none could be planted, a person has to look. */
+  requireControl: z.boolean().optional(),
   /** Tests whose failures do not count until the day (ISO date) is over. */
   quarantine: z.array(z.strictObject({ test: z.string().min(1), until: z.iso.date() })),
 });

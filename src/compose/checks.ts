@@ -1,4 +1,5 @@
-/** From a check's specification to the object that judges. */
+/** From a check's specification to the object that judges, and how many of them may run at once. */
+import { availableParallelism } from "node:os";
 import { commandCheck } from "../checks/command.ts";
 import { guardCheck } from "../checks/guard.ts";
 import { judgeCheck } from "../checks/judge.ts";
@@ -7,7 +8,11 @@ import { requirementCheck } from "../checks/requirement.ts";
 import { UsageError } from "../errors.ts";
 import { globMatcher } from "../platform/glob.ts";
 import type { Agent, Check } from "../ports.ts";
-import type { CheckSpec } from "../spec.ts";
+import type { CheckSpec, RunSpec } from "../spec.ts";
+import type { RunFence } from "./fence.ts";
+
+/** Checks at the same time, whatever the machine: each may keep several cores busy by itself. */
+const MAX_CHECKS_AT_ONCE = 4;
 
 interface Given extends NonNullable<Parameters<typeof commandCheck>[1]> {
   /** The program's own, for the checks of kind `custom`. */
@@ -37,6 +42,12 @@ export function makeCheck(spec: CheckSpec, { custom, tests, judge, ...surroundin
       return judgeCheck(spec, { run, blobs, agent, settings, place });
     }
   }
+}
+
+/** One where they could meet, in a folder or by a network: a port that is taken, a database that both write to. */
+export function checksAtOnce({ fence }: Pick<RunSpec, "fence">, { layers }: Pick<RunFence, "layers">): number {
+  const areApart = layers !== undefined && fence.network !== "open" && fence.hosts.length === 0;
+  return areApart ? Math.min(MAX_CHECKS_AT_ONCE, availableParallelism()) : 1;
 }
 
 function customCheck(name: string, checks: readonly Check[]): Check {

@@ -72,6 +72,7 @@ const OTHER: Flags = {
   reruns: "0",
   passes: "5",
   control: "off",
+  "require-control": true,
   combine: "quorum",
   threshold: "0.5",
   "max-errors": "5",

@@ -33,6 +33,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   reruns: ({ verdicts }) => verdicts.reruns,
   passes: ({ verdicts }) => verdicts.passes,
   control: ({ verdicts }) => verdicts.control,
+  "require-control": ({ verdicts }) => verdicts.requireControl === true,
   combine: ({ verdicts }) => verdicts.combine,
   threshold: ({ verdicts }) => verdicts.threshold,
   "max-errors": ({ maxErrors }) => maxErrors,

@@ -162,6 +162,7 @@ function toVerdicts(s: Resolved["settings"]): VerdictSpec {
     reruns: s.reruns,
     passes: s.passes,
     control: s.control,
+    ...(s["require-control"] ? { requireControl: true } : {}),
     quarantine: [...s.quarantine],
   };
 }

@@ -48,6 +48,7 @@ export const DEFAULTS = {
   reruns: 2,
   passes: 3,
   control: "auto",
+  "require-control": false,
   combine: "veto",
   threshold: 0.7,
   quarantine: [],

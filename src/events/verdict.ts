@@ -40,7 +40,7 @@ const evidenceSchema = z.strictObject({
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */
   quarantined: z.array(z.string()).optional(),
-  /** A test that must fail was planted: whether the check saw it; `none` where it says nothing about this check. */
+  /** A test that must fail was planted: whether the check saw it; `none`: none could be tried with this check. */
   control: z.enum(["seen", "not-seen", "none"]).optional(),
   /** What a model that judged cost. */
   usage: usageSchema.optional(),
@@ -75,3 +75,11 @@ export const verdictSchema = z.discriminatedUnion("is", [
   z.strictObject({ is: z.literal("skipped"), reason: z.string() }),
 ]);
 export type Verdict = z.infer<typeof verdictSchema>;
+
+/** What a pass is asked for before it ends a run: to come out the same again, and to see a failure that is planted. */
+export const proofPartSchema = z.discriminatedUnion("is", [
+  /** The n-th pass in a row, of so many. */
+  z.strictObject({ is: z.literal("repetition"), n: count, of: count }),
+  z.strictObject({ is: z.literal("control") }),
+]);
+export type ProofPart = z.infer<typeof proofPartSchema>;

@@ -1,5 +1,5 @@
 /** What can be in flight. Every action has a stable key, so that the same wish twice is one effect. */
-import type { FactOf, Kept, NewFact, Outcome, TaskEdit, Verdict } from "../events.ts";
+import type { FactOf, Kept, NewFact, Outcome, ProofPart, TaskEdit, Verdict } from "../events.ts";
 import type { HookEvent, HookSpec } from "../spec.ts";
 import type { Answer } from "./questions.ts";
 import type { Seat } from "./seats.ts";
@@ -40,7 +40,9 @@ export type Action = { key: string; lane: string; why: string } & (
   /** `baseTests`: judged first, with the base's own tests alone. */
   | { do: "check"; check: string; tree: string; baseTests: string | undefined; iteration: number }
   | { do: "skip"; check: string; tree: string; iteration: number }
-  | { do: "control"; check: string; tree: string; iteration: number }
+  | { do: "prove"; check: string; tree: string; iteration: number; part: ProofPart }
+  /** All parts of the proof are known. */
+  | { do: "conclude"; check: string; tree: string; iteration: number; verdict: Verdict }
   | { do: "remember"; iteration: number; from: string; to: string; verdicts: Verdict[] }
   | { do: "decide"; decision: DecisionBody }
   | { do: "accept"; tree: string; iteration: number; snapshot: number; message: string }

@@ -5,6 +5,7 @@
  */
 import type { Failure, Verdict } from "../events.ts";
 import { accepted, voters, type Stand, type Vote } from "./combine.ts";
+import { NO_CONTROL } from "./control.ts";
 import { end, settle, type Draft } from "./draft.ts";
 import { GUARDS_ONLY, guardsOnly, isLeft, isOldOnly } from "./pre-existing.ts";
 import { stillWith } from "./progress.ts";
@@ -160,6 +161,9 @@ export function green(state: RunState, votes: readonly Cast[]): Draft {
   if (suspicions.length > 0)
     return end("needs-human", "suspicions", suspicions.join("; "), { suspicions: suspicions.length });
   const named = (list: readonly Cast[]): string => list.map(({ check }) => check.name).join(", ");
+  const uncontrolled = state.spec.verdicts.requireControl === true ? votes.filter(isUncontrolled) : [];
+  if (uncontrolled.length > 0)
+    return end("needs-human", "no-control", `${NO_CONTROL} with ${named(uncontrolled)}, and this run requires it`);
   const passed = votes.filter(({ stand }) => stand === "pass");
   const left = votes.filter(({ stand }) => stand === "left");
   const outvoted = votes.filter(({ stand }) => !GREEN.includes(stand));
@@ -178,6 +182,9 @@ export function green(state: RunState, votes: readonly Cast[]): Draft {
     outvoted.length > 0 ? state.spec.verdicts.combine : left.length > 0 ? "left-failing" : "all-required-pass";
   return end("verified", rule, reason, { checks: votes.length });
 }
+
+const isUncontrolled = ({ stand, verdict }: Cast): boolean =>
+  GREEN.includes(stand) && verdict !== undefined && "evidence" in verdict && verdict.evidence.control === "none";
 
 /** No check refutes the change but those that stand as the last of `counts` says. */
 function isOnly(state: RunState, votes: readonly Cast[], counts: readonly Stand[]): boolean {

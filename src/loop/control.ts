@@ -6,10 +6,9 @@
 import type { Failure, Verdict } from "../events.ts";
 import type { Planted } from "../ports.ts";
 import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
-import { voters } from "./combine.ts";
 import { isLeft } from "./pre-existing.ts";
 import { REPEATED } from "./repeat.ts";
-import { verdictOf, type Recorded, type RunState } from "./state.ts";
+import type { RunState } from "./state.ts";
 
 /** A pass, or old failures alone that a person said do not count. */
 export type Good = Extract<Verdict, { is: "pass" | "fail" }>;
@@ -34,24 +33,27 @@ export function lackingPasses({ passes }: VerdictSpec, { kind }: Pick<CheckSpec,
   return Math.max(0, Math.min(passes, 1 + affordable) - (evidence.runs ?? 1));
 }
 
-/** Whether a failure is to be planted for it. Where nothing is known of the base, nothing could be made of the answer. */
-export function isPlantDue({ spec, baselines }: RunState, check: CheckSpec, { evidence }: Good): boolean {
+/** Whether a failure can be planted for it. Where nothing is known of the base, nothing could be made of the answer. */
+function isPlantable({ spec, baselines }: RunState, check: CheckSpec): boolean {
   const before = baselines.get(check.name);
   const isBased = (before?.is === "pass" || before?.is === "fail") && before.evidence.control !== "none";
-  return mayControl(spec, check) && isBased && evidence.control === undefined;
+  return mayControl(spec, check) && isBased;
 }
 
-/** The check that is to be controlled on this tree before its pass ends the run. */
-export function dueControl(state: RunState, { judged }: Pick<Recorded, "judged">): string | undefined {
-  const { spec } = state;
-  return voters(spec.checks, spec.verdicts).find((check) => {
-    const verdict = verdictOf(state, judged, check.name);
-    if (!isGood(state, check.name, verdict)) return false;
-    return isPlantDue(state, check, verdict) || lackingPasses(spec.verdicts, check, verdict) > 0;
-  })?.name;
-}
+export const isPlantDue = (state: RunState, check: CheckSpec, { evidence }: Good): boolean =>
+  evidence.control === undefined && isPlantable(state, check);
 
-/** The base has no test file that a failure can be planted in. */
+/** It would have to see one, and none can be planted. */
+export const isUncontrollable = (state: RunState, check: CheckSpec, verdict: Verdict): boolean =>
+  state.spec.verdicts.control === "auto" &&
+  check.kind === "command" &&
+  isGood(state, check.name, verdict) &&
+  !isPlantable(state, check);
+
+/** Of a check with `control: none`, in words for people. */
+export const NO_CONTROL = "no planted failure could be tried";
+
+/** Nothing that a failure can be planted in. */
 export const uncontrolled = (verdict: Verdict): Verdict =>
   "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;
 

@@ -15,6 +15,7 @@ import { endTurn, startTurn } from "./fold-turns.ts";
 import { recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
+import { endPart, startPart } from "./proof.ts";
 import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
 import { settleDoubts } from "./protected.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
@@ -26,6 +27,7 @@ import {
   iterationTitle,
   laneOf,
   WORK_MISSING,
+  verdictKey,
   verdictsOn,
   type LaneState,
   type RunState,
@@ -91,9 +93,14 @@ function step(state: RunState, fact: Fact): void {
     case "baseline-recorded":
       return recordBaseline(state, fact);
     case "check-start":
+      lane.proofs.delete(verdictKey(fact.tree, fact.check));
       return;
     case "check-end":
       return endCheck(state, lane, fact);
+    case "proof-start":
+      return startPart(lane, fact);
+    case "proof-end":
+      return endPart(lane, fact);
     case "failure-recorded":
       lane.remembered = true;
       recordFailure(state.memory, fact);
@@ -186,6 +193,7 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
   lane.iteration = fact.n;
   lane.attempt = 0;
   lane.checksTried = new Map();
+  lane.proofs = new Map();
   lane.remembered = false;
   lane.record = freshRecord(fact.n, fact.elapsed);
   // What was said of files that stayed as they were still holds.
@@ -198,6 +206,8 @@ function startIteration(lane: LaneState, fact: FactOf<"iteration-start">): void 
 
 function endCheck(state: RunState, lane: LaneState, fact: FactOf<"check-end">): void {
   recordVerdict(state, fact);
+  const proof = lane.proofs.get(verdictKey(fact.tree, fact.check));
+  if (proof !== undefined) proof.open = [];
   if (fact.verdict.is === "skipped") return;
   lane.checksTried.set(fact.check, { times: (lane.checksTried.get(fact.check)?.times ?? 0) + 1, seq: fact.seq });
 }

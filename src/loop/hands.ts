@@ -2,7 +2,7 @@
 import type { NewFact, Usage } from "../events.ts";
 import type { AgentSession, OpenRequest, Ports, VerifyTree } from "../ports.ts";
 import type { Now, Recipe, TurnAction } from "./actions.ts";
-import { makeVerifyRoom } from "./perform-verify.ts";
+import { makeVerifyRoom, type Company } from "./perform-verify.ts";
 import { possibleIn, proposalSchema } from "./proposal.ts";
 import { agentSpecOf, modelOf, type Seat } from "./seats.ts";
 import type { RunState } from "./state.ts";
@@ -53,8 +53,8 @@ export interface Hands {
   starting: Map<string, PromiseWithResolvers<void>>;
   /** Workspace effects happen one after the other. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** What uses the verify tree. Those that only read one may share it; all others are alone with theirs. */
-  verifying<T>(tree: string, work: (verify: VerifyTree) => Promise<T>, how?: { shared: boolean }): Promise<T>;
+  /** What uses a verify tree. */
+  verifying<T>(tree: string, work: (verify: VerifyTree) => Promise<T>, how: Company): Promise<T>;
   /** The number of a turn that is about to begin, in whatever lane. */
   nextTurn(): number;
   /** The next free name of a question: q1, q2, … */
@@ -77,7 +77,7 @@ export function makeHands(run: Run, recipe: Recipe, ports: Ports): Hands {
       last = done.catch(() => undefined);
       return done;
     },
-    verifying: makeVerifyRoom((tree) => ports.workspace.verifyTree(tree)),
+    verifying: makeVerifyRoom((tree) => ports.workspace.verifyTree(tree), { atOnce: ports.checksAtOnce ?? 1 }),
     nextTurn() {
       // One whose start nobody wrote is given again.
       const starting = [...running.values()].map(({ turn }) => turn);

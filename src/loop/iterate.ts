@@ -96,7 +96,7 @@ function needsAnotherTurn(state: RunState, lane: LaneState, now: Now): boolean {
   return lane.ended === undefined || isUnfinished(lane.ended.outcome);
 }
 
-function isUnfinished(outcome: TurnOutcome): boolean {
+export function isUnfinished(outcome: TurnOutcome): boolean {
   switch (outcome.is) {
     case "done":
       return false;

@@ -1,6 +1,6 @@
 /**
  * Judging a change: the baseline beside the first turn, then the checks, cheap ones first and those of models only where
- * they can still matter, and at the end the control. Given the facts it says what is to be done next. Pure.
+ * they can still matter, and at the end the proof. Given the facts it says what is to be done next. Pure.
  */
 import type { CheckSpec } from "../spec.ts";
 import type { Action, Body, Now } from "./actions.ts";
@@ -8,10 +8,10 @@ import { backoffMs } from "./backoff.ts";
 import { exhausted } from "./budget.ts";
 import { accepted, isJudge } from "./combine.ts";
 import { votesOf } from "./completion.ts";
-import { dueControl } from "./control.ts";
 import { decide, isFatal, judged } from "./decide.ts";
 import { askFirst } from "./hold.ts";
 import { blamed } from "./pre-existing.ts";
+import { dueProof } from "./proof.ts";
 import { dueExecution, hasNothingToJudge } from "./solve-execution.ts";
 import { dueReview, reviewIsHopeless } from "./review.ts";
 import { verdictOf, type LaneState, type Recorded, type RunState } from "./state.ts";
@@ -76,13 +76,8 @@ export function judge(state: RunState, lane: LaneState, now: Now): Body[] {
     if (lesson !== undefined) return [lesson];
   }
   const decision = decide(state, lane, now);
-  const control = decision.outcome?.is === "verified" ? dueControl(state, change) : undefined;
-  if (control !== undefined) {
-    const tree = change.judged;
-    return [
-      { do: "control", key: `control/${tree}/${control}`, why: "before it ends", check: control, tree, iteration },
-    ];
-  }
+  const proof = decision.outcome?.is === "verified" ? dueProof(state, lane, change) : [];
+  if (proof.length > 0) return proof;
   if (decision.next === "ask") return askFirst(state, lane, now, decision);
   return [{ do: "decide", key: `decide/${lane.lane}/${iteration}`, why: "iteration complete", decision }];
 }

@@ -17,6 +17,8 @@ const KNOWN: Readonly<Record<FactType, true>> = {
   "baseline-recorded": true,
   "check-start": true,
   "check-end": true,
+  "proof-start": true,
+  "proof-end": true,
   "failure-recorded": true,
   "decision-made": true,
   "effect-intended": true,

@@ -4,33 +4,20 @@ import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec, RunSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
-import {
-  besideExcused,
-  controlled,
-  isGood,
-  isPlantDue,
-  lackingPasses,
-  mayControl,
-  needsBase,
-  plantedRun,
-  unbased,
-  uncontrolled,
-  type Good,
-} from "./control.ts";
+import { besideExcused, isUncontrollable, mayControl, unbased, uncontrolled } from "./control.ts";
 import type { Hands } from "./hands.ts";
 import { judgeInStages } from "./perform-stages.ts";
-import { blamed, GUARDS_ONLY, guardsOnly } from "./pre-existing.ts";
-import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
-import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
+import type { Company } from "./perform-verify.ts";
+import { GUARDS_ONLY, guardsOnly } from "./pre-existing.ts";
+import { afterQuarantine } from "./quarantine.ts";
+import { baselineOfRuns, verdictOfRuns } from "./repeat.ts";
 import { comparedWith } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** Longest that the base's judgement lets the start of the agent go first: on few cores each would slow the other down. */
 const MAX_GIVE_WAY_MS = 3_000;
-/** A control that could not judge is tried this often. */
-const MAX_CONTROL_TRIES = 2;
 
-type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
+export type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
 
 /** An aborted judgement is no verdict: the check is simply wanted again, or not. */
 export async function judgeBase(action: Judging<"baseline">, hands: Hands, signal: AbortSignal): Promise<void> {
@@ -72,7 +59,7 @@ async function hasTests(base: string, { hands, spec }: { hands: Hands; spec: Che
   return planted !== undefined;
 }
 
-const plantable = ({ protect: { tests, except, scripts = {} } }: RunSpec, { command }: CheckSpec) => ({
+export const plantable = ({ protect: { tests, except, scripts = {} } }: RunSpec, { command }: CheckSpec) => ({
   tests,
   except,
   script: scripts[command],
@@ -108,7 +95,8 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
     baseline?.is === "unverifiable" &&
     mayControl(run.state.spec, spec) &&
     (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
-  const said = besideExcused(run.state, spec, isUnbased ? unbased(verdict, baseline) : verdict);
+  const known = isUncontrollable(run.state, spec, verdict) ? uncontrolled(verdict) : verdict;
+  const said = besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
   await run.append([{ type: "check-end", lane, check, tree, iteration, verdict: said }]);
 }
 
@@ -137,92 +125,31 @@ export const skipped = ({ lane, check, tree, iteration, why: reason }: Judging<"
   verdict: { is: "skipped", reason },
 });
 
-interface Asking {
+export interface Asking {
   hands: Hands;
   signal: AbortSignal;
   about: JudgeAbout;
   spec: CheckSpec;
+  /** Without it alone, or with those who only read the same tree. */
+  how?: Company;
+  /** Its tree is there. */
+  onStart?: () => void;
 }
 
-async function judgeTree(found: Check, tree: string, { hands, signal, about, spec }: Asking): Promise<Verdict> {
+export async function judgeTree(found: Check, tree: string, asking: Asking): Promise<Verdict> {
+  const { hands, signal, about, spec, how = isJudge(spec) ? "reading" : "alone", onStart } = asking;
   return await hands.verifying<Verdict>(
     tree,
-    async (verify) =>
-      signal.aborted ? { is: "unverifiable", reason: "aborted" } : understood(await found.judge(verify, signal, about)),
-    { shared: isJudge(spec) },
+    async (verify) => {
+      if (signal.aborted) return { is: "unverifiable", reason: "aborted" };
+      onStart?.();
+      return understood(await found.judge(verify, signal, about));
+    },
+    how,
   );
 }
 
-/** It must come out the same again, and see a failure that is planted. */
-export async function control(action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<void> {
-  const { lane, iteration, tree, check } = action;
-  const { run } = hands;
-  const passed = verdictOf(run.state, tree, check);
-  if (!isGood(run.state, check, passed)) return;
-  const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
-  const again = await repeated(passed, action, hands, signal);
-  const { spec } = checkNamed(check, hands);
-  const verdict =
-    isGood(run.state, check, again) && isPlantDue(run.state, spec, again)
-      ? await withPlant(again, action, hands, signal)
-      : again;
-  await started;
-  if (!signal.aborted) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
-}
-
-async function repeated(passed: Good, action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<Verdict> {
-  const { run } = hands;
-  const { found, spec } = checkNamed(action.check, hands);
-  const asking = { hands, signal, about: aboutJudging(action, hands), spec };
-  const more: Verdict[] = [];
-  for (let left = lackingPasses(run.state.spec.verdicts, spec, passed); left > 0; left -= 1) {
-    const said = await judgeTree(found, action.tree, asking);
-    const verdict = afterQuarantine(said, run.state.spec.verdicts, run.now().wall);
-    // Of what is left failing the new failures alone count.
-    more.push(passed.is === "pass" ? verdict : blamed(run.state, action.check, verdict));
-    if (signal.aborted || more.at(-1)?.is !== "pass") break;
-  }
-  return sameAgain(passed, more);
-}
-
-/** One failure must be seen: where it is not, the base tells whether the check could have. */
-async function withPlant(
-  passed: Good,
-  action: Judging<"control">,
-  hands: Hands,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const { lane, tree, check } = action;
-  const { run, ports } = hands;
-  const base = laneOf(run.state, lane).baseTree;
-  const { found, spec } = checkNamed(check, hands);
-  const about: JudgeAbout = { ...aboutJudging(action, hands), baseline: undefined, verdicts: new Map() };
-  // In the same files of both: where tests were moved, what is left of them may be run by nobody.
-  const onPlanted = async (of: string, { alsoIn, as }: { alsoIn: string; as: "test" | "file" }) => {
-    const planted = await ports.workspace.planted(of, { alsoIn, as, ...plantable(run.state.spec, spec) });
-    if (planted === undefined) return undefined;
-    for (let tries = 1; ; tries += 1) {
-      const said = await judgeTree(found, planted.tree, { hands, signal, about, spec });
-      if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted)
-        return plantedRun(besidesQuarantine(said, run.state.spec.verdicts, run.now().wall), { ...planted, as });
-    }
-  };
-  const baseline = run.state.baselines.get(check);
-  // What is chosen by name, or by a configuration of its own, may leave out one test more, but not a whole file.
-  for (const as of ["test", "file"] as const) {
-    const onChange = () => onPlanted(tree, { alsoIn: base, as });
-    const first = await onChange();
-    // Once more, for a test that is wrong now and then.
-    const isToRepeat = first !== undefined && first.beside.length > 0 && !signal.aborted;
-    const change = isToRepeat ? await onChange() : first;
-    const onBase = needsBase(passed, { change, baseline }) ? await onPlanted(base, { alsoIn: tree, as }) : undefined;
-    const said = controlled(passed, { change, base: onBase, baseline });
-    if (as === "file" || said.evidence.control !== "none" || signal.aborted) return said;
-  }
-  return passed;
-}
-
-function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {
+export function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {
   const found = ports.checks.find((check) => check.name === name);
   const spec = run.state.spec.checks.find((check) => check.name === name);
   if (found === undefined || spec === undefined) throw new Error(`no check named ${name}`);
@@ -230,8 +157,8 @@ function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: 
 }
 
 /** Everything a check may know beside the tree. */
-function aboutJudging(
-  action: Judging<"check" | "baseline" | "control">,
+export function aboutJudging(
+  action: Judging<"check" | "baseline" | "prove">,
   { run, ports }: Pick<Hands, "run" | "ports">,
 ): JudgeAbout {
   const { state } = run;

@@ -1,40 +1,74 @@
-/** The one verify tree, used in turn: whoever runs commands in it is alone, those who only read it come in together. */
+/** Who may use verify trees at the same time; all others wait, and come in the order in which they asked. */
 import type { VerifyTree } from "../ports.ts";
 import type { Hands } from "./hands.ts";
 
+/** `reading`: with others who only read the same tree; `beside`: with others who may, each with a tree of its own. */
+export type Company = "alone" | "reading" | "beside";
+
 interface Visit {
   tree: string;
-  opened: Promise<VerifyTree>;
-  visitors: number;
+  how: Company;
+  enter: () => void;
 }
 
-export function makeVerifyRoom(open: (tree: string) => Promise<VerifyTree>): Hands["verifying"] {
-  let last: Promise<unknown> = Promise.resolve();
-  let shared: Visit | undefined;
+/** One that is read by several; the last of them gives it back. */
+interface Shared {
+  opened: Promise<VerifyTree>;
+  readers: number;
+}
 
-  /** The last visitor gives the tree back, and lets the next one in. */
-  const visit = async <T>(mine: Visit, work: (verify: VerifyTree) => Promise<T>): Promise<T> => {
+export function makeVerifyRoom(
+  open: (tree: string) => Promise<VerifyTree>,
+  { atOnce }: { atOnce: number },
+): Hands["verifying"] {
+  const waiting: Visit[] = [];
+  const inside = new Set<Visit>();
+  let shared: Shared | undefined;
+
+  const mayEnter = ({ how, tree }: Visit): boolean => {
+    if (inside.size === 0) return true;
+    const others = [...inside];
+    switch (how) {
+      case "alone":
+        return false;
+      case "reading":
+        return others.every((other) => other.how === "reading" && other.tree === tree);
+      case "beside":
+        return inside.size < atOnce && others.every((other) => other.how === "beside");
+    }
+  };
+  const letIn = (): void => {
+    for (let next = waiting[0]; next !== undefined && mayEnter(next); next = waiting[0]) {
+      waiting.shift();
+      inside.add(next);
+      next.enter();
+    }
+  };
+  const use = async <T>({ tree, how }: Visit, work: (verify: VerifyTree) => Promise<T>): Promise<T> => {
+    const mine: Shared = (how === "reading" ? shared : undefined) ?? { opened: open(tree), readers: 0 };
+    if (how === "reading") shared = mine;
+    mine.readers += 1;
     try {
       return await work(await mine.opened);
     } finally {
-      mine.visitors -= 1;
-      if (mine.visitors === 0) {
+      mine.readers -= 1;
+      if (mine.readers === 0) {
         if (shared === mine) shared = undefined;
         await (await mine.opened).release();
       }
     }
   };
-  return (tree, work, { shared: mayShare } = { shared: false }) => {
-    if (mayShare && shared?.tree === tree) {
-      shared.visitors += 1;
-      const done = visit(shared, work);
-      last = Promise.allSettled([last, done]);
-      return done;
+  return async (tree, work, how) => {
+    const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+    const visit: Visit = { tree, how, enter };
+    waiting.push(visit);
+    letIn();
+    await entered;
+    try {
+      return await use(visit, work);
+    } finally {
+      inside.delete(visit);
+      letIn();
     }
-    const mine: Visit = { tree, opened: last.then(() => open(tree)), visitors: 1 };
-    shared = mayShare ? mine : undefined;
-    const done = visit(mine, work);
-    last = done.catch(() => undefined);
-    return done;
   };
 }

@@ -6,10 +6,11 @@ import type { NewFact } from "../events.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
-import { control, judgeBase, judgeChange, skipped } from "./perform-check.ts";
+import { judgeBase, judgeChange, skipped } from "./perform-check.ts";
 import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
 import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
+import { prove } from "./perform-proof.ts";
 import { closeSessions, warmUp } from "./perform-session.ts";
 import { endStep, execute, givenPlan, layOutAnswer } from "./perform-solve.ts";
 import { findOut, takeTurn } from "./perform-turn.ts";
@@ -45,8 +46,12 @@ export async function perform(action: Action, hands: Hands, signal: AbortSignal)
       return await judgeChange(action, hands, signal);
     case "skip":
       return await run.append([skipped(action)]);
-    case "control":
-      return await control(action, hands, signal);
+    case "prove":
+      return await prove(action, hands, signal);
+    case "conclude": {
+      const { check, tree, iteration, verdict } = action;
+      return await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
+    }
     case "remember":
       return await remember(action, hands);
     case "decide":

@@ -34,7 +34,7 @@ const MAX_BASE_TRIES = 3;
 /** What may end the run, and what the check said when it was asked again: as soon as that is no pass, it counts. */
 export function sameAgain(good: Passed | Failed, more: readonly Verdict[]): Verdict {
   const runs = (good.evidence.runs ?? 1) + more.length;
-  const other = more.find(({ is }) => is !== "pass");
+  const other = more.find(({ is }) => is === "fail") ?? more.find(({ is }) => is !== "pass");
   if (other === undefined) return more.length === 0 ? good : { ...good, evidence: { ...good.evidence, runs } };
   if (other.is !== "fail") return other;
   return { is: "flaky", evidence: { ...other.evidence, runs }, failures: other.failures, runs };

@@ -13,6 +13,7 @@ import { noneFailing, type Failing } from "./failing.ts";
 import { emptyMemory, type FailureMemory } from "./memory.ts";
 import { emptyTrack, type Track } from "./progress.ts";
 import type { ProtectedState } from "./protected.ts";
+import type { Proof } from "./proof.ts";
 import { isForPrompt, type QuestionState } from "./questions.ts";
 import type { SeatState } from "./seats.ts";
 import { noAttempts, type SolveState } from "./solve-state.ts";
@@ -144,6 +145,8 @@ export interface LaneState {
   change: Recorded | undefined;
   /** In this iteration, with the seq of the last try. */
   checksTried: Map<string, { times: number; seq: number }>;
+  /** In this iteration, by tree and check. */
+  proofs: Map<string, Proof>;
   remembered: boolean;
   /** Rules under which a claim was sent back that are not used a second time. */
   sentBack: Set<string>;
@@ -349,6 +352,7 @@ export function laneOf(state: RunState, lane: string): LaneState {
       lastText: "",
       marks: new Map(),
       checksTried: new Map(),
+      proofs: new Map(),
       remembered: false,
       sentBack: new Set(),
       baseTree: state.base.tree,

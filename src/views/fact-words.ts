@@ -2,8 +2,10 @@
 import type { Claim, Evidence, Fact, FactOf, PathChange, TurnOutcome, Usage, Verdict } from "../events.ts";
 import { misplacedWords } from "../loop/claim.ts";
 import { counted, zonedMoment } from "./cli/format.ts";
+import { NO_CONTROL } from "../loop/control.ts";
 import { directiveWords } from "./directive-words.ts";
 import { oneLine } from "./plain.ts";
+import { partWords } from "./proof-words.ts";
 import { executionWords, proposalWords } from "./solve/fact-words.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -54,6 +56,10 @@ export function factWords(fact: Fact): string | undefined {
       return `check ${short(fact.check)} on ${oid(fact.tree)}`;
     case "check-end":
       return `check ${short(fact.check)}: ${verdictWords(fact.verdict)}`;
+    case "proof-start":
+      return `proof of ${short(fact.check)}: ${partWords(fact.part)}`;
+    case "proof-end":
+      return `proof of ${short(fact.check)}: ${partWords(fact.part)}: ${verdictWords(fact.verdict)}`;
     case "failure-recorded":
       return `remembered ${short(fact.approach)}: ${short(fact.summary)}, ${counted(fact.fingerprints.length, "failure")}`;
     case "decision-made":
@@ -180,6 +186,7 @@ function passWords({ runs, control, quarantined = [], suspicions }: Evidence): s
     ...(runs === undefined ? [] : [`${runs} times in a row`]),
     ...(quarantined.length === 0 ? [] : [`in quarantine and failing: ${short(quarantined.join(", "))}`]),
     ...(control === "seen" ? ["a planted failure is seen"] : []),
+    ...(control === "none" ? [NO_CONTROL] : []),
     ...suspicions.map((text) => `SUSPICIOUS: ${short(text)}`),
   ]
     .map((words) => `, ${words}`)

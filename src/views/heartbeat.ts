@@ -3,8 +3,10 @@
  * person sees life at once, a supervisor never ends a silent job, and a night of waiting is not pages of it.
  */
 import type { Fact } from "../events.ts";
+import type { RunState } from "../loop/state.ts";
 import { duration } from "./cli/format.ts";
 import { oneLine } from "./plain.ts";
+import { awaitedBaseline, isAtRest, openParts, pauseWords, provingWords } from "./proof-words.ts";
 
 const FIRST_MS = 10_000;
 /** Supervisors end what is silent for minutes. */
@@ -23,7 +25,9 @@ interface HeartbeatOptions {
 }
 
 export interface Heartbeat {
-  fact(fact: Fact): void;
+  fact(fact: Fact, state: RunState): void;
+  /** It happened before anybody looked. */
+  past(fact: Fact, state: RunState): void;
   /** Something came from the agent, shown or not. */
   life(): void;
   /** A line was shown. */
@@ -49,13 +53,15 @@ export function heartbeat({ say, now, live, quiet }: HeartbeatOptions): Heartbea
   };
   const timer = quiet && live ? undefined : setInterval(beat, LOOK_MS);
   timer?.unref();
+  const take = (fact: Fact, { state, at }: { state: RunState; at: number }): void => {
+    const other = doingAfter(fact, state);
+    if (other === undefined || (other.words === doing.words && other.isTurn === doing.isTurn)) return;
+    doing = other;
+    since = at;
+  };
   return {
-    fact(fact) {
-      const other = doingAfter(fact);
-      if (other === undefined) return;
-      doing = other;
-      since = now();
-    },
+    fact: (fact, state) => take(fact, { state, at: now() }),
+    past: (fact, state) => take(fact, { state, at: Math.min(fact.at, now()) }),
     life: () => void (lifeAt = now()),
     heard() {
       shownAt = now();
@@ -70,7 +76,8 @@ interface Doing {
   isTurn: boolean;
 }
 
-function doingAfter(fact: Fact): Doing | undefined {
+function doingAfter(fact: Fact, state: RunState): Doing | undefined {
+  if (isAtRest(state)) return { words: pauseWords(state), isTurn: false };
   const short = (text: string): string => oneLine(text, { max: MAX_REASON_CHARS });
   const other = (words: string): Doing => ({ words, isTurn: false });
   switch (fact.type) {
@@ -82,8 +89,16 @@ function doingAfter(fact: Fact): Doing | undefined {
       return other(`waiting: ${short(fact.reason)}`);
     case "human-requested":
       return other(`waiting for a person: ${short(fact.text)}`);
-    case "wait-end":
+    case "proof-start":
+    case "proof-end":
+      return other(provingWords(openParts(state)) || "working");
     case "turn-end":
+    case "change-recorded": {
+      const check = awaitedBaseline(state);
+      return other(check === undefined ? "working" : `running check ${short(check)} on the tree before the run`);
+    }
+    case "check-end":
+    case "wait-end":
     case "human-answered":
       return other("working");
     default:

@@ -3,8 +3,8 @@
  * comes. Without a terminal every line has its time.
  */
 import { styleText } from "node:util";
-import type { Evidence, Fact, FactOf } from "../events.ts";
-import { MAIN_LANE, mainLane, type IterationRecord, type RunState } from "../loop/state.ts";
+import type { Fact, FactOf, Verdict } from "../events.ts";
+import { laneOf, MAIN_LANE, mainLane, verdictKey, type IterationRecord, type RunState } from "../loop/state.ts";
 import type { Redact, TraceLine } from "../ports.ts";
 import { counted, dollars, duration, timeOfDay, zonedMoment } from "./cli/format.ts";
 import { waitEnd } from "./cli/status-phase.ts";
@@ -12,6 +12,7 @@ import { factWords, protectedWords, verdictWords } from "./fact-words.ts";
 import { oneLine, plain } from "./plain.ts";
 import { leftMs, questionText } from "./question-words.ts";
 import { heartbeat } from "./heartbeat.ts";
+import { baselineWords, isAtRest, pauseWords, proofEndWords } from "./proof-words.ts";
 import { toolName } from "./tool-name.ts";
 import { traceWords } from "./trace-words.ts";
 
@@ -23,6 +24,8 @@ export type Loudness = "quiet" | "normal" | "verbose";
 
 export interface RunView {
   fact(fact: Fact, state: RunState): void;
+  /** It happened before anybody looked: not shown, but what goes on is known by it. */
+  past(fact: Fact, state: RunState): void;
   trace(line: TraceLine): void;
   close(): void;
 }
@@ -67,13 +70,27 @@ export function terminalView({
     live,
     quiet: loudness === "quiet",
   });
+  let isPaused = false;
+  /** Once for each pause, when the last of what was under way has ended. */
+  const beganPause = (state: RunState): boolean => {
+    const before = isPaused;
+    isPaused = isAtRest(state);
+    return isPaused && !before;
+  };
   return {
     fact(fact, state) {
-      beats.fact(fact);
+      beats.fact(fact, state);
+      const isPause = beganPause(state);
       // Whoever wants silence is told all the same that he is waited for.
-      if (loudness === "quiet" && fact.type !== "human-requested") return;
-      const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
-      if (told !== undefined) line(told.text, { at: fact.at, style: told.style });
+      if (loudness !== "quiet" || fact.type === "human-requested") {
+        const told = tell(fact, state) ?? (loudness === "verbose" ? verbose(fact) : undefined);
+        if (told !== undefined) line(told.text, { at: fact.at, style: told.style });
+      }
+      if (isPause) line(pauseWords(state), { at: fact.at, style: "yellow" });
+    },
+    past(fact, state) {
+      beats.past(fact, state);
+      beganPause(state);
     },
     trace(traced) {
       beats.life();
@@ -129,16 +146,17 @@ function tell(fact: Fact, state: RunState): Told | undefined {
       return fact.seat === undefined ? undefined : { text: `  ${factWords(fact)}`, style: "dim" };
     case "turn-end":
       return fact.outcome.is === "done" ? undefined : { text: `  ${factWords(fact)}`, style: "yellow" };
-    case "baseline-recorded":
-      return fact.note === undefined ? undefined : { text: `  ${fact.note}`, style: "yellow" };
     case "check-end":
-      // It was told when it passed; a control that says nothing is no news.
-      if (fact.verdict.is === "pass" && fact.verdict.evidence.control === "none" && isUnsuspected(fact.verdict))
-        return undefined;
+      // It was told when it passed, and part by part what came of the proof.
+      if (isProven(fact, state)) return undefined;
       return {
         text: `  ${oneLine(fact.check, { max: MAX_REASON_CHARS })}: ${verdictWords(fact.verdict)}`,
         style: fact.verdict.is === "pass" ? "green" : "red",
       };
+    case "baseline-recorded":
+      return { text: indented(baselineWords(fact, state).join("\n")), style: "dim" };
+    case "proof-end":
+      return { text: `  ${proofEndWords(fact, state)}`, style: isHeld(fact) ? "green" : "red" };
     case "decision-made":
       return { text: closing(mainLane(state).record, fact), style: "cyan" };
     case "change-recorded":
@@ -193,7 +211,15 @@ function waitWords(fact: FactOf<"wait-start">, state: RunState): string | undefi
   return `waiting${end === null ? "" : ` until ${zonedMoment(end, { now: fact.at })}`}`;
 }
 
-const isUnsuspected = ({ evidence }: { evidence: Evidence }): boolean => evidence.suspicions.length === 0;
+const isProven = ({ lane, tree, check, verdict }: FactOf<"check-end">, state: RunState): boolean =>
+  isWell(verdict) && laneOf(state, lane).proofs.has(verdictKey(tree, check));
+
+const isHeld = ({ part, verdict }: FactOf<"proof-end">): boolean =>
+  part.is === "repetition" ? verdict.is === "pass" : isWell(verdict);
+
+/** It came out as before, old failures and all, and raised no suspicion. */
+const isWell = (verdict: Verdict): boolean =>
+  (verdict.is === "pass" || verdict.is === "fail") && verdict.evidence.suspicions.length === 0;
 
 function taskWords({ tasks }: RunState): string {
   const current = tasks?.list.find(({ id }) => id === tasks.current);

@@ -68,16 +68,17 @@ export function verifyTrees(lane: Lane, { layers, setup: asked, git }: VerifyOpt
     // Seldom another: the tree has folders that it must not be judged with.
     const final = composed.tree === first ? taken : await take(composed.tree);
     await final.slot.bring(composed.tree);
+    // One at a time, too: each takes the place of the last.
+    const below = repository === undefined ? [] : [await repository(composed.tree)];
     final.users += 1;
-    return { taken: final, composed };
+    return { taken: final, composed, below };
   };
   return {
     async open(tree) {
       const opened = last.then(() => open(tree));
       last = opened.catch(() => undefined);
-      const { taken, composed } = await opened;
+      const { taken, composed, below } = await opened;
       const { path } = taken.slot;
-      const below = repository === undefined ? [] : [await repository(composed.tree)];
       // With a setup they are shown when they are made; whoever shares the slot has them already.
       if (setup === undefined || taken.users === 1)
         layers.show(path, setup === undefined ? [...below, copied.from] : below);

@@ -165,8 +165,12 @@ it("pauses, resumes, interrupts and stops a live run", async () => {
   expect((await place.pawl("status")).stdout).toContain("pausing after it");
   open(place, "pause");
   await fact("decision-made", ({ iteration }) => iteration === 1);
-  await waitFor(async () => (await place.pawl("status")).stdout.match(/^state +paused$/m) !== null, { what: "paused" });
+  await waitFor(
+    async () => (await place.pawl("status")).stdout.match(/^state +paused by cli; to go on: pawl resume r-/m) !== null,
+    { what: "paused" },
+  );
   expect((await facts()).filter(({ type }) => type === "turn-start")).toHaveLength(1);
+  expect(running.stderr()).toContain("paused by cli; to go on: pawl resume r-");
 
   expect((await place.pawl("resume")).code).toBe(0);
   await toolRuns(2);

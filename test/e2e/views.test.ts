@@ -117,7 +117,7 @@ it("tells what a driven run does", async () => {
     { type: "wait-end", wait: "w", why: "over" },
     { type: "directive-received", id: "d1", directive: { kind: "pause" }, source: "cli", queuedAt: 0 },
   );
-  expect(await state()).toBe("paused");
+  expect(await state()).toBe(`paused by cli; to go on: pawl resume ${RUN}`);
   expect((await place.pawl("restore", "--at", "1")).stderr).toContain(`driven by process ${owner.pid}`);
   await recording.release();
   recording.close();

@@ -472,12 +472,13 @@ describe("the control before the end", () => {
     expect(asked).toHaveLength(6);
   });
 
-  it("is no news where no test file can hold a plant", async () => {
+  it("is not made where no test file can hold a plant, and the evidence says so", async () => {
     const world = makeWorld();
     const spec = judgedSpec();
     const end = await live(world, spec, [act(["a"])], { adjust: judgedBy(world, spec, honest) });
     expect(end.outcome?.is).toBe("verified");
-    expect(world.facts.filter((f) => f.type === "check-end")).toHaveLength(1);
+    const ends = world.facts.filter((f): f is FactOf<"check-end"> => f.type === "check-end");
+    expect(ends.map(({ verdict }) => verdict)).toMatchObject([{ is: "pass", evidence: { control: "none" } }]);
   });
 
   it("leaves it to a person when it cannot be made", async () => {

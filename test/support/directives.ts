@@ -136,7 +136,7 @@ async function played(agent: SteeredAgent, rows: readonly Row[]): Promise<Played
 
 async function paused(live: LiveRun, place: CliPlace): Promise<void> {
   await live.nth("decision-made");
-  await waitFor(async () => /^state +paused$/m.test((await place.pawl("status")).stdout), { what: "paused" });
+  await waitFor(async () => /^state +paused\b/m.test((await place.pawl("status")).stdout), { what: "paused" });
 }
 
 /** Without its provider. */

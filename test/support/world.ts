@@ -14,6 +14,9 @@ import { plainSpec } from "./spec.ts";
 /** Ticks of the event loop without any effect after which a driver is taken to wait for a person. */
 const IDLE_TICKS = 10;
 
+/** As on a machine with a few cores. */
+const CHECKS_AT_ONCE = 3;
+
 /** The line of a failure that was planted. */
 export const PLANTED = "planted";
 /** What it says where an assertion lets pass what is wrong. */
@@ -421,6 +424,7 @@ export function portsOf(
       cost: "cheap" as const,
       judge: async ({ tree }) => await touch(() => judge(tree, passes(world.trees.get(tree) ?? [], triesOf(tree)))),
     })),
+    checksAtOnce: CHECKS_AT_ONCE,
     owner: { pid: 1, startedAt: "0", boot: "b", host: "h" },
     sweep: async () => 0,
     agentHome: { home: "/h", instructions: "", environment: {} },

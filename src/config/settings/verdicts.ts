@@ -37,6 +37,11 @@ export const VERDICT_SETTINGS = {
     group: "goal",
     about: "before the end, plant a failing test that the check has to see: auto, off",
   }),
+  "require-control": of({
+    schema: yes,
+    group: "goal",
+    about: "a person has to look where no failure could be planted for a check",
+  }),
   combine: of({
     schema: choice(["veto", "all", "weighted", "quorum"]),
     argument: "HOW",

@@ -61,7 +61,11 @@ async function followUntil(
     root: now.spec.workspace.path,
     answers: now.spec.solve !== undefined,
   });
-  let folded = begin === 0 ? undefined : fold(facts.slice(0, begin));
+  let folded: RunState | undefined;
+  for (const fact of facts.slice(0, begin)) {
+    folded = apply(folded, fact);
+    view.past(fact, folded);
+  }
   const show = (line: LogLine): void => {
     if (line.is === "trace") return view.trace(line.line);
     folded = apply(folded, line.fact);

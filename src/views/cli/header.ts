@@ -3,6 +3,7 @@ import { entryName } from "../../agent-entry.ts";
 import type { AgentEntry, Limits, RunSpec } from "../../spec.ts";
 import { fenceWords, HOW_TO_FENCE } from "../fence-words.ts";
 import { oneLine } from "../plain.ts";
+import { runsWords } from "../proof-words.ts";
 import { counted, dollars, duration } from "./format.ts";
 
 const MAX_GOAL_CHARS = 200;
@@ -24,6 +25,7 @@ export function header(spec: RunSpec, { goalFile, folderNote, wantedFence = fals
     ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
     `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
     ...(folderNote === undefined ? [] : [`  ${folderNote}`]),
+    ...[runsWords(spec)].flatMap((words) => (words === "" ? [] : [`  ${words}`])),
     ...agentLines(spec),
     `  ${fenceWords(spec.fence, { tense: "now" })}${wantedFence && spec.fence.kind === "none" ? ` (to get a fence: ${HOW_TO_FENCE})` : ""}`,
     '  from another terminal: pawl watch, pawl steer "…", pawl stop; Ctrl-C stops after this iteration',

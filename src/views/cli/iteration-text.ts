@@ -1,5 +1,6 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { Evidence, FactOf, Verdict } from "../../events.ts";
+import { NO_CONTROL } from "../../loop/control.ts";
 import type { Manifest } from "../../loop/prompt.ts";
 import {
   claimWords,
@@ -111,7 +112,7 @@ function evidenceText(verdict: Verdict): string {
 const CONTROL: Record<NonNullable<Evidence["control"]>, string> = {
   seen: "seen",
   "not-seen": "not seen",
-  none: "says nothing here",
+  none: NO_CONTROL,
 };
 
 function testWords(tests: NonNullable<Evidence["tests"]> | null): string {

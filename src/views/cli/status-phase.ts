@@ -1,8 +1,9 @@
 /** What a run is doing right now, from its facts and whether its driver lives. Pure. */
-import type { Fact, FactOf, Outcome } from "../../events.ts";
+import type { Fact, FactOf, Outcome, ProofPart } from "../../events.ts";
 import { heldQuestions, openQuestions } from "../../loop/questions.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { oneLine } from "../plain.ts";
+import { openParts, pausedBy, pauseWords, provingWords } from "../proof-words.ts";
 import { duration, moment } from "./format.ts";
 
 const MAX_REASON_CHARS = 300;
@@ -11,12 +12,15 @@ export type Phase =
   | { is: "ended"; outcome: Outcome }
   | { is: "not-driven"; openTurn: number | null }
   | { is: "waiting"; reason: string; until: number | null }
-  | { is: "paused" }
+  /** By whom, as it was put. */
+  | { is: "paused"; by: string | null }
   /** The run waits for a person. */
   | { is: "asking"; question: string }
   /** Wall clock of the start, ms. */
   | { is: "turn"; turn: number; attempt: number; since: number }
   | { is: "checking"; check: string; since: number }
+  /** Before the end: parts of the proof that are under way. */
+  | { is: "proving"; parts: { check: string; part: ProofPart }[]; since: number }
   /** Snapshot, decision, hand-over. */
   | { is: "between" };
 
@@ -31,10 +35,15 @@ export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fa
   }
   const [asking] = heldQuestions(state);
   if (asking !== undefined) return { is: "asking", question: asking.question };
+  const parts = openParts(state);
+  if (parts[0] !== undefined) {
+    const since = parts[0].at;
+    return { is: "proving", parts: parts.map(({ check, part }) => ({ check, part })), since };
+  }
   const check = facts.findLast((fact) => fact.type === "check-start" || fact.type === "check-end");
   if (check?.type === "check-start" && check.epoch === state.epoch)
     return { is: "checking", check: check.check, since: check.at };
-  return state.paused ? { is: "paused" } : { is: "between" };
+  return state.paused ? { is: "paused", by: pausedBy(state) } : { is: "between" };
 }
 
 /** The agent waits inside its turn. */
@@ -69,13 +78,15 @@ export function phaseWords(phase: Phase, state: RunState, { now }: { now: number
       return `waiting${until}: ${oneLine(phase.reason, { max: MAX_REASON_CHARS })}`;
     }
     case "paused":
-      return "paused";
+      return pauseWords(state);
     case "asking":
       return `waiting for a person: ${phase.question}`;
     case "turn":
       return `${where}, turn ${phase.turn} running for ${duration(now - phase.since)}${asks(state)}${then}`;
     case "checking":
       return `${where}, check ${oneLine(phase.check, { max: MAX_REASON_CHARS })} running for ${duration(now - phase.since)}${then}`;
+    case "proving":
+      return `${where}, ${provingWords(phase.parts)} for ${duration(now - phase.since)}${then}`;
     case "between":
       return `${where}${then}`;
   }

@@ -195,6 +195,7 @@ function phaseSteps(run: string, phase: StatusView["phase"]): [string, string][]
       ];
     case "turn":
     case "checking":
+    case "proving":
     case "between":
       return [
         [`pawl watch ${run}`, "follow it live"],

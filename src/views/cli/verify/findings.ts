@@ -2,6 +2,7 @@
 import type { Environment } from "../../../compose.ts";
 import { TerminalError, UsageError } from "../../../errors.ts";
 import type { Evidence, Fact, PathChange, Verdict } from "../../../events.ts";
+import { NO_CONTROL } from "../../../loop/control.ts";
 import { MAIN_LANE } from "../../../loop/state.ts";
 import type { Blobs } from "../../../ports.ts";
 import { VERSION } from "../../../version.ts";
@@ -184,6 +185,7 @@ function told(check: string, verdict: Verdict): Finding[] {
     ...suspicions.map((text) => note("noticed", `${check}: suspicious: ${text}`)),
     ...(quarantined.length === 0 ? [] : [note("noticed", `${check}: not counted, by quarantine: ${few(quarantined)}`)]),
     ...(control === "seen" ? [note("noticed", `${check}: saw the failure that was planted as a control`)] : []),
+    ...(control === "none" ? [note("noticed", `${check}: ${NO_CONTROL}`)] : []),
   ];
 }
 

@@ -110,6 +110,8 @@ export function namedBlobs(facts: readonly Fact[]): Map<string, string> {
   for (const fact of facts) {
     if (fact.type === "turn-start") found.set(fact.prompt.blob, `the prompt of turn ${fact.turn}`);
     if (fact.type === "check-end") evidenceOf(`${fact.check} in iteration ${fact.iteration}`, fact.verdict);
+    if (fact.type === "proof-end")
+      evidenceOf(`${fact.check} in the proof of iteration ${fact.iteration}`, fact.verdict);
     if (fact.type === "baseline-recorded") evidenceOf(`${fact.check} before the first turn`, fact.verdict);
     if (fact.type === "proposal-made")
       for (const kept of [fact.code, fact.answer])
