@@ -262,7 +262,16 @@ export const factSchema = z.discriminatedUnion("type", [
     conflict: z.string().optional(),
     conflictReason: z.string().optional(),
   }),
-  fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
+  fact("change-restored", {
+    iteration: count,
+    to: count,
+    tree: oid,
+    salvage: z.string(),
+    why: z.string(),
+    /** The run's end put the best state back; `failed`: it could not, and nothing was done. */
+    atEnd: z.literal(true).optional(),
+    failed: z.string().optional(),
+  }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),
   fact("directive-delivered", { id: z.string(), how: z.string(), turn: count.nullable() }),
   fact("directive-acknowledged", { id: z.string(), turn: count }),

@@ -16,6 +16,7 @@ import { recordHook } from "./hooks.ts";
 import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
 import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
+import { setAside } from "./at-end.ts";
 import { settleDoubts } from "./protected.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
 import { ALL_BENCHED } from "./seats.ts";
@@ -106,7 +107,7 @@ function step(state: RunState, fact: Fact): void {
     case "change-accepted":
       return accepted(lane, fact);
     case "change-restored":
-      return restored(lane, fact);
+      return restored(state, lane, fact);
     case "directive-received":
       return receive(state, fact);
     case "directive-delivered":
@@ -255,18 +256,26 @@ function escalate(state: RunState, lane: LaneState): void {
   if (lane.escalated < mix.escalate.length) lane.track.rung = struggle.ladder.indexOf("other-agent");
 }
 
-function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
-  takeTheirsBack(lane, fact);
+function restored(state: RunState, lane: LaneState, fact: FactOf<"change-restored">): void {
+  const { head, track, stale } = lane;
+  const returned = track.setAside?.snapshot === fact.to ? track.setAside : undefined;
+  if (fact.atEnd === true) setAside(state, lane, fact);
+  else if (returned !== undefined) delete track.setAside;
   lane.effect = undefined;
-  lane.restoreTo = undefined;
   lane.salvages += 1;
+  if (fact.failed !== undefined) return;
+  takeTheirsBack(lane, fact);
+  lane.restoreTo = undefined;
   // A session that is to be left anyway is not gone back in.
-  const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;
+  const mark = stale === undefined ? lane.marks.get(fact.to) : undefined;
   const done = { snapshot: fact.to, salvage: fact.salvage };
   lane.stale = { why: fact.why, restored: done, ...(mark === undefined ? {} : { rewind: mark }) };
-  if (lane.head !== undefined) {
+  // Nothing was said in the conversation since.
+  if (returned !== undefined) lane.stale = returned.stale;
+  if (head !== undefined) {
     const { tree, to: snapshot, elapsed, epoch } = fact;
-    lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };
-    owe(lane, fact.tree, `pawl: restore the state of iteration ${fact.to}`);
+    lane.head = { ...head, tree, judged: tree, snapshot, elapsed, epoch };
+    const iteration = track.best?.snapshot === fact.to ? track.best.iteration : fact.to;
+    owe(lane, fact.tree, `pawl: restore the state of iteration ${iteration}`);
   }
 }

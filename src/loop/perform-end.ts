@@ -72,7 +72,7 @@ async function lookAgain(
   }
 }
 
-function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
+export function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
   const more = fileCount > paths.length ? ` and ${fileCount - paths.length} more` : "";
   return `changed after the last snapshot, so neither judged nor delivered: ${paths.join(", ")}${more}; kept as ${salvage}`;
 }

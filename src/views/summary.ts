@@ -3,7 +3,10 @@ import type { Verdict } from "../events.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
+import { treeAtEnd } from "../loop/at-end.ts";
+import { exhausted } from "../loop/budget.ts";
 import { benchViews, benchWords, spentRows } from "./agent-rows.ts";
+import { bestWords } from "./best-words.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf, evidenceWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
@@ -64,6 +67,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ...agentRows(state),
     ["time", `${duration(state.elapsed)} of work`],
     ["branch", branchLine(state)],
+    ...bestRows(state),
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
@@ -77,6 +81,12 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+/** What is verified needs no other. */
+function bestRows(state: RunState): [string, string][] {
+  const words = state.outcome?.is === "verified" ? undefined : bestWords(state);
+  return words === undefined ? [] : [["best", words]];
 }
 
 /** Who did it, for how much, and who could not. */
@@ -178,7 +188,7 @@ function taskRows(state: RunState): [string, string][] {
 const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
 
 function judgedChecks(state: RunState): { check: CheckSpec; verdict: Verdict | undefined }[] {
-  const tree = mainLane(state).change?.judged ?? mainLane(state).head?.judged;
+  const tree = treeAtEnd(mainLane(state));
   return state.spec.checks.map((check) => ({
     check,
     verdict: tree === undefined ? undefined : verdictOf(state, tree, check.name),
@@ -240,13 +250,22 @@ function nextCommands(state: RunState): [string, string][] {
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
   const merge: [string, string][] =
     isDone && spec.workspace.commit === "branch" && branch !== undefined && state.base.branch !== null
-      ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
+      ? [[mergeCommand(state.base, branch), "take the work"]]
       : [];
   const open = outcome === undefined ? openQuestions(state).filter(({ turn }) => turn === null) : [];
   const answers = open.map((one): [string, string] => [answerCommand(run, one), short(`${one.question}: ${one.text}`)]);
   const resume: [string, string][] = outcome?.is === "verified" ? [] : [[resumeCommand(state), "go on"]];
   return [...look, ...merge, ...answers, ...resume];
 }
+
+/** Where there was no commit before the run, the branch it began on is yet to be made. */
+function mergeCommand({ branch: base, commit }: RunState["base"], branch: string): string {
+  if (commit === null) return `git switch -c ${quoted(base ?? "")} ${quoted(branch)}`;
+  return `git switch ${operand(base ?? "")} && git merge ${operand(branch)}`;
+}
+
+/** git takes what begins with a dash for an option. */
+const operand = (name: string): string => (name.startsWith("-") ? `-- ${quoted(name)}` : quoted(name));
 
 /** What helps with just this end. */
 function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
@@ -286,14 +305,26 @@ function runCommand({ goal, checks }: RunState["spec"]): string {
 const isGiven = (name: string, command: string): boolean => /^[A-Za-z][\w.-]*$/.test(name) && name !== command;
 
 /** Safe to paste into a shell, whatever a branch is called. */
-const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);
+export const quoted = (name: string): string =>
+  /^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`;
 
-/** With the limit to raise, where one was reached. */
-export function resumeCommand({ run, outcome, limits }: RunState): string {
-  const flag = RAISE[outcome?.rule ?? ""];
-  if (outcome?.is !== "exhausted" || flag === undefined) return `pawl resume ${run}`;
-  const reached = limits[flag.limit];
-  return `pawl resume ${run} ${flag.flag} ${reached === undefined ? "MORE" : flag.say(reached * 2)}`;
+/** With the limits to raise, where some were reached: it may be more than the one that ended the run. */
+export function resumeCommand(state: RunState): string {
+  const { run, outcome } = state;
+  const flags = new Map<string, string>();
+  let { limits } = state;
+  let rule = outcome?.is === "exhausted" ? outcome.rule : undefined;
+  while (rule !== undefined) {
+    const raise = RAISE[rule];
+    if (raise === undefined || flags.has(raise.flag)) break;
+    const reached = limits[raise.limit];
+    flags.set(raise.flag, reached === undefined ? "MORE" : raise.say(reached * 2));
+    limits = { ...limits, [raise.limit]: reached === undefined ? Infinity : reached * 2 };
+    const about = { iteration: mainLane(state).iteration, elapsed: state.elapsed };
+    const over = exhausted({ ...state, limits }, about);
+    rule = over === undefined ? undefined : `budget:${over.which}`;
+  }
+  return ["pawl resume", run, ...[...flags].flat()].join(" ");
 }
 
 const plainNumber = (n: number): string => String(n);

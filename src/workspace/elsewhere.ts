@@ -25,10 +25,18 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
   else if (existsSync(note)) rmSync(note, { force: true });
 }
 
-interface Led {
+export interface Led {
   says: string;
   /** How to get back. */
   hint: string;
+  /** The arguments of `git` that lead back; undefined where it takes more. */
+  back?: string[];
+}
+
+/** What a driver that takes over is refused for, within an iteration or between two. */
+export async function ledAway(lane: Lane, where: "within" | "between"): Promise<Led | undefined> {
+  if (where === "between") return await ledToOtherWork(lane);
+  return lane.isApart ? await ledElsewhere(lane) : undefined;
 }
 
 /** Whether the workspace was led to other work than the run's since it was last handed over. */
@@ -57,6 +65,7 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   return {
     says: `the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`,
     hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
+    ...(tip === undefined ? {} : { back: ["switch", branch] }),
   };
 }
 
@@ -86,5 +95,6 @@ async function movedAway(
   return {
     says: `${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`,
     hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,
+    back: ["switch", "-C", branch, delivered],
   };
 }

@@ -12,6 +12,8 @@ export type Phase =
   | { is: "not-driven"; openTurn: number | null }
   | { is: "waiting"; reason: string; until: number | null }
   | { is: "paused" }
+  /** A signal stopped its driver. */
+  | { is: "suspended"; pid: number }
   /** The run waits for a person. */
   | { is: "asking"; question: string }
   /** Wall clock of the start, ms. */
@@ -20,11 +22,19 @@ export type Phase =
   /** Snapshot, decision, hand-over. */
   | { is: "between" };
 
-export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fact[]; driven: boolean }): Phase {
+interface Looked {
+  facts: readonly Fact[];
+  driven: boolean;
+  /** The pid of a driver that a signal stopped. */
+  suspended?: number | undefined;
+}
+
+export function phaseOf(state: RunState, { facts, driven, suspended }: Looked): Phase {
   const { outcome, wait } = state;
   const open = mainLane(state).open?.fact;
   if (outcome !== undefined) return { is: "ended", outcome };
   if (!driven) return { is: "not-driven", openTurn: open?.turn ?? null };
+  if (suspended !== undefined) return { is: "suspended", pid: suspended };
   if (open !== undefined) return { is: "turn", turn: open.turn, attempt: open.attempt, since: open.at };
   if (wait !== undefined) {
     return { is: "waiting", reason: wait.reason, until: waitEnd(wait) };
@@ -70,6 +80,8 @@ export function phaseWords(phase: Phase, state: RunState, { now }: { now: number
     }
     case "paused":
       return "paused";
+    case "suspended":
+      return `suspended: process ${phase.pid} was stopped by a signal (Ctrl-Z, SIGSTOP), nothing happens until it goes on`;
     case "asking":
       return `waiting for a person: ${phase.question}`;
     case "turn":

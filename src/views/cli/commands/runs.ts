@@ -4,6 +4,7 @@ import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
 import { fold } from "../../../loop/fold.ts";
 import { answerable } from "../../../loop/questions.ts";
 import { mainLane } from "../../../loop/state.ts";
+import { isSuspended } from "../../../platform/owner.ts";
 import type { RunRow } from "../../../ports.ts";
 import type { State } from "../../../compose.ts";
 import { oneLine } from "../../plain.ts";
@@ -138,7 +139,8 @@ async function lineOf({ journal }: State, row: RunRow): Promise<Line> {
     return { v: 1, run, createdAt, repository, goal, state: "damaged", questions: [], iteration: 0, cost: "unknown" };
   const folded = fold(facts);
   const driven = row.owner !== undefined;
-  const phase = phaseOf(folded, { facts, driven });
+  const suspended = row.owner !== undefined && isSuspended(row.owner) ? row.owner.pid : undefined;
+  const phase = phaseOf(folded, { facts, driven, suspended });
   const questions = answerable(folded, { driven }).map(({ question }) => question);
   return {
     v: 1,
