@@ -142,7 +142,12 @@ export const factSchema = z.discriminatedUnion("type", [
   }),
   fact("run-reopened", { was: outcomeSchema, limits: limitsSchema, model: z.string().optional() }),
   /** `warnings`: what a person must know beside the outcome, such as work that is not in what was delivered. */
-  fact("run-end", { outcome: outcomeSchema, warnings: z.array(z.string()).optional() }),
+  fact("run-end", {
+    outcome: outcomeSchema,
+    warnings: z.array(z.string()).optional(),
+    /** Its branch, which had no commit of its own, is gone again. */
+    branchRemoved: z.literal(true).optional(),
+  }),
   fact("lease-changed", { pid: count, startedAt: z.string(), boot: z.string(), host: z.string(), swept: count }),
   fact("lane-start", { why: z.string() }),
   fact("lane-end", { why: z.string() }),

@@ -62,6 +62,7 @@ function step(state: RunState, fact: Fact): void {
     case "run-end":
       state.outcome = fact.outcome;
       if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
+      if (fact.branchRemoved === true) state.branchRemoved = true;
       // Owed again, though it was handed over once.
       if (fact.outcome.rule === WORK_MISSING) lane.acceptedTree = "";
       return;
@@ -162,6 +163,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
   delete state.endWarnings;
+  delete state.branchRemoved;
   delete state.stop;
   delete state.hooks.trouble;
   settleDoubts(state);

@@ -212,6 +212,8 @@ function branchLine(state: RunState): string {
   const { workspace } = state.spec;
   const { lastCommit, conflict, conflictReason } = mainLane(state);
   if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
+  if (state.branchRemoved === true)
+    return `none: no commit was made, and ${short(workspace.branch ?? "it")} is removed again`;
   const name = branchOf(state) ?? "detached";
   const tip =
     lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
@@ -221,7 +223,7 @@ function branchLine(state: RunState): string {
 /** Where the work is: pawl's branch, or the one the user was on. */
 export function branchOf(state: RunState): string | undefined {
   const { workspace } = state.spec;
-  if (workspace.commit === "none") return undefined;
+  if (workspace.commit === "none" || state.branchRemoved === true) return undefined;
   return mainLane(state).branch ?? workspace.branch ?? state.base.branch ?? undefined;
 }
 

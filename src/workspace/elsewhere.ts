@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeDurably } from "../platform/files.ts";
 import { adopt } from "./adopt.ts";
+import { isWaiting } from "./drop-branch.ts";
 import { branchTip } from "./handover.ts";
 import { readHead } from "./inspect.ts";
 import { getRef, treeOf, type Lane } from "./lane.ts";
@@ -57,6 +58,8 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   if (branch === null || delivered === undefined || head === undefined) return undefined;
   const at = wordsOf(head);
   if (at === `refs/heads/${branch}`) return undefined;
+  const isThere = await isWaiting(lane);
+  if (isThere !== undefined) return isThere ? undefined : wentOn(lane);
   const tip = await branchTip(lane, branch);
   if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return undefined;
   const name = at.replace(/^refs\/heads\//, "");
@@ -68,6 +71,12 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
     ...(tip === undefined ? {} : { back: ["switch", branch] }),
   };
 }
+
+/** The end of a run without a commit led HEAD back, and the user has gone on from there. */
+const wentOn = (lane: Lane): Led => ({
+  says: `the workspace is not where run ${lane.run}, which made no commit, began`,
+  hint: `Start another run; or, to go on with this one: git switch --detach ${lane.prepared.origin ?? ""}, and resume.`,
+});
 
 /**
  * The tree of what a person has committed on top of the work while an agent worked that cannot: its files were in the

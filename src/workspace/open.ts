@@ -7,6 +7,7 @@ import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
 import { ledAway } from "./elsewhere.ts";
+import { bringBranchBack, dropBranch } from "./drop-branch.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -87,7 +88,9 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
       if (lane.prepared.branch !== null) sweepHolds(lane.prepared.gitDir);
       const led = await ledAway(lane, where);
       if (led !== undefined) throw new UsageError(led.says, { hint: led.hint });
+      await bringBranchBack(lane);
     },
+    dropBranch: () => inTurn(async () => await dropBranch((await opened()).lane)),
     standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {
