@@ -149,7 +149,12 @@ export const factSchema = z.discriminatedUnion("type", [
   }),
   fact("run-reopened", { was: outcomeSchema, limits: limitsSchema, model: z.string().optional() }),
   /** `warnings`: what a person must know beside the outcome, such as work that is not in what was delivered. */
-  fact("run-end", { outcome: outcomeSchema, warnings: z.array(z.string()).optional() }),
+  fact("run-end", {
+    outcome: outcomeSchema,
+    warnings: z.array(z.string()).optional(),
+    /** Its branch, which had no commit of its own, is gone again. */
+    branchRemoved: z.literal(true).optional(),
+  }),
   fact("lease-changed", { pid: count, startedAt: z.string(), boot: z.string(), host: z.string(), swept: count }),
   fact("lane-start", { why: z.string() }),
   fact("lane-end", { why: z.string() }),
@@ -274,7 +279,16 @@ export const factSchema = z.discriminatedUnion("type", [
     conflict: z.string().optional(),
     conflictReason: z.string().optional(),
   }),
-  fact("change-restored", { iteration: count, to: count, tree: oid, salvage: z.string(), why: z.string() }),
+  fact("change-restored", {
+    iteration: count,
+    to: count,
+    tree: oid,
+    salvage: z.string(),
+    why: z.string(),
+    /** The run's end put the best state back; `failed`: it could not, and nothing was done. */
+    atEnd: z.literal(true).optional(),
+    failed: z.string().optional(),
+  }),
   fact("directive-received", { id: z.string(), directive: directiveSchema, source: z.string(), queuedAt: ms }),
   /** `refused`: it came to nothing; `how` says why. */
   fact("directive-delivered", {

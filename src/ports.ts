@@ -19,6 +19,7 @@ import type {
   Trace,
   TraceLine,
 } from "./ports/journal.ts";
+import type { Leftover, Standing } from "./ports/standing.ts";
 import type { FailedSetup, Ready, VerifyTree } from "./ports/verify-tree.ts";
 import type { AgentSpec } from "./spec.ts";
 
@@ -247,20 +248,7 @@ export interface Accepted {
   conflictReason?: string;
 }
 
-/** What was in the workspace beside the last snapshot, and the ref that keeps it. */
-export interface Leftover {
-  salvage: string;
-  /** A few of them. */
-  paths: string[];
-  fileCount: number;
-}
-
-/** Whether the user's branch holds what was handed over last. */
-export type Standing =
-  /** It does. `warnings`: what else is to be known of it. */
-  | { is: "whole"; warnings: string[] }
-  /** It does not: why, in words, and where the work is kept. */
-  | { is: "missing"; reason: string; kept: string };
+export type { Leftover, Standing };
 
 export interface Planted {
   tree: string;
@@ -317,6 +305,11 @@ export interface Workspace {
   ready?(where: "within" | "between"): Promise<void>;
   /** Before a run ends: is the work where its user will look for it? Always, where nothing is committed. */
   standing(): Promise<Standing>;
+  /**
+   * When a run ends: its branch is removed where pawl made it and it has no commit of its own, and HEAD is led back to where
+   * it was; the name, or undefined where it stays. `ready` brings it back.
+   */
+  dropBranch?(): Promise<string | undefined>;
   /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */
   verifyTree(tree: string): Promise<VerifyTree>;
   /**

@@ -363,6 +363,8 @@ export const runSpecSchema = z.strictObject({
   maxErrors: z.int().positive(),
   limits: limitsSchema,
   struggle: struggleSpecSchema,
+  /** What a run leaves that ends without `verified`; without it the best state. */
+  atEnd: z.enum(["best", "last"]).optional(),
   waits: waitSpecSchema,
   /** Of the recipe `solve`. */
   solve: solveSpecSchema.optional(),

@@ -106,6 +106,7 @@ const OTHER: Flags = {
   "answer-timeout": "5m",
   "on-errors": "pause",
   "allow-dirty": true,
+  "at-end": "last",
   fence: "bwrap",
   network: "open",
   "allow-host": ["example.test"],

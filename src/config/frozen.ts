@@ -71,6 +71,7 @@ const FROZEN: Partial<Record<SettingName, Frozen>> = {
   commit: ({ workspace }) => workspace.commit,
   branch: ({ workspace }) => workspace.branch,
   "allow-dirty": ({ workspace }) => workspace.allowDirty,
+  "at-end": ({ atEnd }) => atEnd ?? "best",
   "max-memory": ({ fence }) => fence.memoryBytes,
   "max-processes": ({ fence }) => fence.processes,
   "max-file-size": ({ fence }) => fence.fileBytes,

@@ -106,6 +106,7 @@ export function toRunSpec(resolved: Pick<Resolved, "settings"> & Partial<Resolve
     maxErrors: s["max-errors"],
     limits: toLimits(s),
     struggle: { patience: s.patience, shortTurnMs: s["short-turn"], ladder: toLadder(s) },
+    atEnd: s["at-end"],
     waits: { backoffBaseMs: s.backoff, backoffMaxMs: s["max-backoff"], limitCapMs: s["limit-cap"] },
     environment: about.environment,
   };

@@ -93,6 +93,7 @@ export const DEFAULTS = {
   commit: "branch",
   "branch-prefix": "pawl/",
   "allow-dirty": false,
+  "at-end": "best",
   "max-snapshot-size": 256 * 1024 * 1024,
   "max-snapshot-files": 20_000,
   patience: 3,

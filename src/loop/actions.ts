@@ -46,7 +46,7 @@ export type Action = { key: string; lane: string; why: string } & (
   | { do: "remember"; iteration: number; from: string; to: string; verdicts: Verdict[] }
   | { do: "decide"; decision: DecisionBody }
   | { do: "accept"; tree: string; iteration: number; snapshot: number; message: string }
-  | { do: "restore"; to: number; iteration: number; reason: string; salvage: string }
+  | { do: "restore"; to: number; iteration: number; reason: string; salvage: string; atEnd?: true }
   | { do: "wait"; reason: string; until: number | null; untilElapsed: number | null }
   | { do: "end-wait"; wait: string }
   | { do: "tell"; directive: string; text: string }

@@ -17,6 +17,7 @@ import { recordFailure } from "./memory.ts";
 import { measured } from "./measured.ts";
 import { endPart, startPart } from "./proof.ts";
 import { emptyTrack, trackBest, trackDecision, trackIteration } from "./progress.ts";
+import { setAside } from "./at-end.ts";
 import { settleDoubts } from "./protected.ts";
 import { recordAnswer, recordQuestion } from "./questions.ts";
 import { ALL_BENCHED } from "./seats.ts";
@@ -63,6 +64,7 @@ function step(state: RunState, fact: Fact): void {
     case "run-end":
       state.outcome = fact.outcome;
       if (fact.warnings !== undefined) state.endWarnings = fact.warnings;
+      if (fact.branchRemoved === true) state.branchRemoved = true;
       // Owed again, though it was handed over once.
       if (fact.outcome.rule === WORK_MISSING) lane.acceptedTree = "";
       return;
@@ -113,7 +115,7 @@ function step(state: RunState, fact: Fact): void {
     case "change-accepted":
       return accepted(lane, fact);
     case "change-restored":
-      return restored(lane, fact);
+      return restored(state, lane, fact);
     case "directive-received":
       return receive(state, fact);
     case "directive-delivered":
@@ -168,6 +170,7 @@ function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
 function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   delete state.outcome;
   delete state.endWarnings;
+  delete state.branchRemoved;
   delete state.stop;
   delete state.hooks.trouble;
   settleDoubts(state);
@@ -266,18 +269,26 @@ function escalate(state: RunState, lane: LaneState): void {
   if (lane.escalated < mix.escalate.length) lane.track.rung = struggle.ladder.indexOf("other-agent");
 }
 
-function restored(lane: LaneState, fact: FactOf<"change-restored">): void {
-  takeTheirsBack(lane, fact);
+function restored(state: RunState, lane: LaneState, fact: FactOf<"change-restored">): void {
+  const { head, track, stale } = lane;
+  const returned = track.setAside?.snapshot === fact.to ? track.setAside : undefined;
+  if (fact.atEnd === true) setAside(state, lane, fact);
+  else if (returned !== undefined) delete track.setAside;
   lane.effect = undefined;
-  lane.restoreTo = undefined;
   lane.salvages += 1;
+  if (fact.failed !== undefined) return;
+  takeTheirsBack(lane, fact);
+  lane.restoreTo = undefined;
   // A session that is to be left anyway is not gone back in.
-  const mark = lane.stale === undefined ? lane.marks.get(fact.to) : undefined;
+  const mark = stale === undefined ? lane.marks.get(fact.to) : undefined;
   const done = { snapshot: fact.to, salvage: fact.salvage };
   lane.stale = { why: fact.why, restored: done, ...(mark === undefined ? {} : { rewind: mark }) };
-  if (lane.head !== undefined) {
+  // Nothing was said in the conversation since.
+  if (returned !== undefined) lane.stale = returned.stale;
+  if (head !== undefined) {
     const { tree, to: snapshot, elapsed, epoch } = fact;
-    lane.head = { ...lane.head, tree, judged: tree, snapshot, elapsed, epoch };
-    owe(lane, fact.tree, `pawl: restore the state of iteration ${fact.to}`);
+    lane.head = { ...head, tree, judged: tree, snapshot, elapsed, epoch };
+    const iteration = track.best?.snapshot === fact.to ? track.best.iteration : fact.to;
+    owe(lane, fact.tree, `pawl: restore the state of iteration ${iteration}`);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { FactOf, Outcome, TurnOutcome } from "../events.ts";
 import type { Action, Body, Now } from "./actions.ts";
+import { bestAtEnd, returnedToWork } from "./at-end.ts";
 import { backoffMs } from "./backoff.ts";
 import { exhausted, throttledUntil } from "./budget.ts";
 import { commitMessage } from "./commit-message.ts";
@@ -204,7 +205,7 @@ function betweenIterations(state: RunState, lane: LaneState, now: Now): Body[] {
   const handOver = acceptance(state, lane);
   const outcome = endOf(state, lane, now);
   if (outcome !== undefined) {
-    const last = handOver ?? dueHook(state, lane, [runEnd(state, lane, outcome)]);
+    const last = handOver ?? bestAtEnd(state, lane, outcome) ?? dueHook(state, lane, [runEnd(state, lane, outcome)]);
     return [last ?? { do: "end", key: `end/${state.reopened}`, why: outcome.rule, outcome }];
   }
   if (lane.restoreTo !== undefined) {
@@ -259,7 +260,8 @@ function nextTurn(state: RunState, lane: LaneState, now: Now): Body[] {
       },
     ];
   }
-  return startTurn(state, lane, now, lane.iteration + 1, 1);
+  const work = returnedToWork(state, lane);
+  return work === undefined ? startTurn(state, lane, now, lane.iteration + 1, 1) : [work];
 }
 
 function acceptance(state: RunState, lane: LaneState): Body | undefined {

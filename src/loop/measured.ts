@@ -12,21 +12,24 @@ interface Known {
   tasks: TaskCounts | undefined;
 }
 
+/** What counts of these verdicts, which are those of the checks of the spec in their order. */
+export const counted = (state: RunState, verdicts: readonly (Verdict | undefined)[]): Verdict[] =>
+  verdicts.flatMap((verdict, n) =>
+    verdict === undefined ? [] : [blamed(state, state.spec.checks[n]?.name ?? "", verdict)],
+  );
+
 /** undefined while its change is not recorded. */
 export function measured(state: RunState, lane: LaneState, known?: Known): Measured | undefined {
   const { change, iteration, ended } = lane;
   if (change === undefined) return undefined;
-  const { verdicts: said, tasks } = known ?? { verdicts: verdictsOn(state, change.judged), tasks: taskCounts(state) };
-  const verdicts = said.map((verdict, n) =>
-    verdict === undefined ? undefined : blamed(state, state.spec.checks[n]?.name ?? "", verdict),
-  );
+  const { verdicts, tasks } = known ?? { verdicts: verdictsOn(state, change.judged), tasks: taskCounts(state) };
   return {
     iteration,
     snapshot: change.snapshot,
     tree: change.judged,
     changed: change.changed,
     still: isStill(state, lane),
-    verdicts: verdicts.filter((verdict) => verdict !== undefined),
+    verdicts: counted(state, verdicts),
     baseline: [...state.baselines].map(([check, verdict]) => blamed(state, check, verdict)),
     tasks: tasks?.done ?? 0,
     text: ended?.text ?? "",

@@ -17,7 +17,30 @@ export async function endRun(action: Extract<Action, { do: "end" }>, hands: Hand
   const { outcome, warnings } = await asItStands(action, hands);
   if (signal.aborted) return;
   const { lane } = action;
-  await hands.run.append([{ type: "run-end", lane, outcome, ...(warnings.length === 0 ? {} : { warnings }) }]);
+  const isRemoved = warnings.length === 0 && (await dropEmptyBranch(lane, hands));
+  await hands.run.append([
+    {
+      type: "run-end",
+      lane,
+      outcome,
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(isRemoved ? { branchRemoved: true } : {}),
+    },
+  ]);
+}
+
+/** Only where everything is as it was before the run: there is nothing that somebody would look for on it. */
+async function dropEmptyBranch(lane: string, { run, ports }: Hands): Promise<boolean> {
+  const { head, baseTree, conflict, handOver, lastCommit } = laneOf(run.state, lane);
+  const isEmpty = head !== undefined && head.refused === undefined && head.tree === baseTree;
+  if (!isEmpty || conflict !== undefined || handOver !== undefined || lastCommit !== run.state.base.commit)
+    return false;
+  try {
+    return (await ports.workspace.dropBranch?.()) !== undefined;
+  } catch {
+    // It stays, as branches do.
+    return false;
+  }
 }
 
 /** The outcome as it is by now, which is not always what the decision said. */
@@ -72,7 +95,7 @@ async function lookAgain(
   }
 }
 
-function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
+export function leftoverWords({ salvage, paths, fileCount }: Leftover): string {
   const more = fileCount > paths.length ? ` and ${fileCount - paths.length} more` : "";
   return `changed after the last snapshot, so neither judged nor delivered: ${paths.join(", ")}${more}; kept as ${salvage}`;
 }

@@ -2,15 +2,15 @@
  * Does one action: writes the intent, does the effect through a port, writes the result. Every effect is repeatable, so
  * an intent without result is simply wanted again. A rejection from here means a broken machine, never a failed agent.
  */
-import type { NewFact } from "../events.ts";
 import type { Action } from "./actions.ts";
 import type { Hands } from "./hands.ts";
 import { diffShape } from "./memory.ts";
 import { judgeBase, judgeChange, skipped } from "./perform-check.ts";
 import { endRun } from "./perform-end.ts";
 import { answer, ask, hook } from "./perform-people.ts";
-import { editTaskFile, lookAtTasks, repeatEdits } from "./perform-tasks.ts";
+import { editTaskFile, lookAtTasks } from "./perform-tasks.ts";
 import { prove } from "./perform-proof.ts";
+import { restore } from "./perform-restore.ts";
 import { closeSessions, warmUp } from "./perform-session.ts";
 import { endStep, execute, givenPlan, layOutAnswer } from "./perform-solve.ts";
 import { findOut, takeTurn } from "./perform-turn.ts";
@@ -173,38 +173,6 @@ async function accept(action: Extract<Action, { do: "accept" }>, { run, ports }:
     at: intent?.at ?? run.now().wall,
   });
   await run.append([{ type: "change-accepted", lane, iteration, tree, ...accepted }]);
-}
-
-async function restore(action: Extract<Action, { do: "restore" }>, hands: Hands): Promise<void> {
-  const { run, ports } = hands;
-  const { lane, iteration, to, reason, salvage } = action;
-  const laneState = laneOf(run.state, lane);
-  if (laneState.effect?.kind !== "restore") {
-    const tree = laneState.head?.tree ?? run.state.base.tree;
-    await run.append([
-      { type: "effect-intended", lane, effect: action.key, kind: "restore", iteration, tree, message: reason },
-    ]);
-  }
-  const done = await ports.workspace.restore(to, { salvage, at: laneState.effect?.at ?? run.now().wall });
-  const restored: NewFact = {
-    type: "change-restored",
-    lane,
-    iteration,
-    to,
-    tree: done.tree,
-    salvage: done.salvage,
-    why: reason,
-  };
-  const edited = await repeatEdits(hands, { to });
-  const n = run.state.snapshots;
-  const message = `pawl: before iteration ${iteration + 1}`;
-  const about = { parent: to, message, at: run.now().wall, by: "user" as const };
-  const again = edited ? await ports.workspace.snapshot(n, about) : undefined;
-  await run.append([
-    restored,
-    ...(again === undefined ? [] : [recorded(again, { lane, iteration, n, by: "user" })]),
-    ...(await lookAtTasks(hands, { lane, iteration, by: "pawl" })),
-  ]);
 }
 
 /** In the running turn where the agent can; where a session keeps its model the next turn begins another, and it is said. */

@@ -3,6 +3,7 @@
  * so far; struggle is a count of iterations in a row with a signal, and the ladder is what is done about it.
  */
 import type { Verdict } from "../events.ts";
+import type { LaneState } from "./state.ts";
 
 const KEPT_TREES = 8;
 const KEPT_COUNTS = 20;
@@ -19,10 +20,25 @@ export interface Best {
   tasks: number;
 }
 
+/** The last state of a run, where its end put the best one back instead. */
+export interface SetAside {
+  /** Of the end. */
+  iteration: number;
+  snapshot: number;
+  salvage: string;
+  /** Checks had their say: it is known to be worse. */
+  isJudged: boolean;
+  /** What the conversation was to be told before. */
+  stale: LaneState["stale"];
+  /** Why nothing was put back. */
+  failed?: string;
+}
+
 export interface Track {
   best?: Best;
   /** The last tree that was better than the base and all before it: what is tried since is a change of it. */
   mark?: string;
+  setAside?: SetAside;
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
   failing: string;
@@ -54,6 +70,7 @@ export function emptyTrack(before?: Track): Track {
   return {
     ...(before?.best === undefined ? {} : { best: before.best }),
     ...(before?.mark === undefined ? {} : { mark: before.mark }),
+    ...(before?.setAside === undefined ? {} : { setAside: before.setAside }),
     trees: [],
     failing: "",
     text: "",
@@ -84,7 +101,7 @@ export interface Measured {
 }
 
 /** Fingerprints that fail, or undefined where nothing was judged. */
-function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
+export function failingSet(verdicts: readonly Verdict[]): string[] | undefined {
   const failing: string[] = [];
   let isJudged = false;
   for (const verdict of verdicts) {

@@ -191,13 +191,13 @@ export interface RunState {
   at: number;
   elapsed: number;
   epoch: number;
-  /** Somebody has driven it. */
   driven: boolean;
   /** How this driver took over a run that had been driven before. */
   resumed?: FactOf<"lease-changed"> | FactOf<"run-reopened">;
   outcome?: Outcome;
   /** What its end warned of. */
   endWarnings?: string[];
+  branchRemoved?: true;
   /** Files the agent touched that programs on the user's machine act on by themselves. */
   flagged?: string[];
   /** Once a change has met a protected file. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../test/support/temp.ts";
-import { currentOwner, isAlive } from "./owner.ts";
+import { currentOwner, isAlive, isSuspended } from "./owner.ts";
 import { allProcesses, lastPid, parsePsLine, parseStat, processInfo, variableOfEach } from "./process-table.ts";
 
 describe("an owner", () => {
@@ -38,6 +38,24 @@ describe("an owner", () => {
   });
 });
 
+describe("a process that a signal stopped", () => {
+  it("is alive and suspended until it goes on", async () => {
+    const child = spawn("/bin/sleep", ["60"]);
+    await once(child, "spawn");
+    const pid = child.pid as number;
+    const owner = { ...currentOwner(), pid, startedAt: processInfo(pid)?.startedAt as string };
+    expect(isSuspended(owner)).toBe(false);
+    child.kill("SIGSTOP");
+    await waitFor(() => isSuspended(owner));
+    expect(isAlive(owner)).toBe(true);
+    child.kill("SIGCONT");
+    await waitFor(() => !isSuspended(owner));
+    expect(isSuspended({ ...owner, host: "elsewhere.example" })).toBe(false);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
+});
+
 describe("the process table", () => {
   it("knows this process, its parent and its environment", () => {
     expect(processInfo(process.pid)).toMatchObject({ pid: process.pid, ppid: process.ppid, zombie: false });
@@ -54,6 +72,7 @@ describe("the process table", () => {
       ppid: 7,
       group: 42,
       zombie: false,
+      suspended: false,
       startedAt: "123456",
     });
     expect(parseStat(`99 (x) ${rest.replace("S", "Z")}`)?.zombie).toBe(true);
@@ -66,6 +85,7 @@ describe("the process table", () => {
       ppid: 1,
       group: 501,
       zombie: false,
+      suspended: false,
       startedAt: "Sun Nov 15 23:12:01 2026",
     });
     expect(parsePsLine("  PID  PPID")).toBeUndefined();

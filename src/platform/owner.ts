@@ -34,6 +34,11 @@ export function isAlive(owner: Owner): boolean {
   return info !== undefined && !info.zombie && info.startedAt === owner.startedAt;
 }
 
+/** It lives, but a signal has stopped it. Of an owner on another host nobody here can know. */
+export function isSuspended(owner: Owner): boolean {
+  return owner.host === currentOwner().host && isAlive(owner) && processInfo(owner.pid)?.suspended === true;
+}
+
 function bootId(): string {
   try {
     if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

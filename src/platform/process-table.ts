@@ -13,6 +13,8 @@ export interface ProcessInfo {
   group: number;
   /** It has ended and only waits for its parent to notice. */
   zombie: boolean;
+  /** A signal stopped it (SIGSTOP, Ctrl-Z); it goes on at SIGCONT. */
+  suspended: boolean;
   /** Together with the pid unique since boot; to be compared, not read. */
   startedAt: string;
 }
@@ -106,7 +108,14 @@ export function parseStat(text: string | undefined): ProcessInfo | undefined {
   const startedAt = fields[19];
   if (state === undefined || startedAt === undefined) return undefined;
   const pid = Number.parseInt(text, 10);
-  return { pid, ppid: Number(ppid), group: Number(group), zombie: state === "Z" || state === "X", startedAt };
+  return {
+    pid,
+    ppid: Number(ppid),
+    group: Number(group),
+    zombie: state === "Z" || state === "X",
+    suspended: state === "T",
+    startedAt,
+  };
 }
 
 const statFields = (text: string): string[] => text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -117,7 +126,14 @@ export function parsePsLine(line: string): ProcessInfo | undefined {
   const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
   if (match === null) return undefined;
   const [, pid, ppid, group, state = "", startedAt = ""] = match;
-  return { pid: Number(pid), ppid: Number(ppid), group: Number(group), zombie: state.startsWith("Z"), startedAt };
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    group: Number(group),
+    zombie: state.startsWith("Z"),
+    suspended: state.startsWith("T"),
+    startedAt,
+  };
 }
 
 function ps(args: string[]): string[] {

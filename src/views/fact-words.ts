@@ -69,6 +69,7 @@ export function factWords(fact: Fact): string | undefined {
     case "change-accepted":
       return `handed over ${oid(fact.commit)}${fact.branch === null ? "" : ` on ${short(fact.branch)}`}${fact.conflict === undefined ? "" : `; conflict, kept as ${short(fact.conflict)}`}${fact.warnings.map((text) => `; ${short(text)}`).join("")}`;
     case "change-restored":
+      if (fact.failed !== undefined) return `not put back: ${short(fact.failed)}`;
       return `restored snapshot ${fact.to}, what was there is ${short(fact.salvage)}: ${short(fact.why)}`;
     case "directive-received":
       return `directive ${fact.id} from ${short(fact.source)}: ${directiveWords(fact.directive)}`;

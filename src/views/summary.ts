@@ -8,7 +8,9 @@ import { GUARDS_ONLY, guardsOnly } from "../loop/pre-existing.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
 import type { CheckSpec } from "../spec.ts";
+import { treeAtEnd } from "../loop/at-end.ts";
 import { benchViews, benchWords, spentRows } from "./agent-rows.ts";
+import { bestWords } from "./best-words.ts";
 import { columns, cost, counted, duration, grouped } from "./cli/format.ts";
 import { criteriaOf, evidenceWords } from "./criteria.ts";
 import { changesWords, verdictWords } from "./fact-words.ts";
@@ -70,6 +72,7 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
     ...agentRows(state),
     ["time", `${duration(state.elapsed)} of work`],
     ["branch", branchLine(state)],
+    ...bestRows(state),
     ["diff", diffLine(diff)],
     ["unverified", unverified(state)],
     ...(state.endWarnings ?? []).map((text): [string, string] => ["warning", short(text)]),
@@ -84,6 +87,12 @@ export function summary(state: RunState, { diff }: { diff: DiffStat | undefined 
   const body = rows.map(([label, text]) => `  ${label.padEnd(LABEL_CHARS)}${text}`);
   const next = columns(nextCommands(state).map(([command, why]) => [`  ${command}`, `# ${why}`]));
   return [`${spec.run} ${head}`, ...body, "next", next].join("\n");
+}
+
+/** What is verified needs no other. */
+function bestRows(state: RunState): [string, string][] {
+  const words = state.outcome?.is === "verified" ? undefined : bestWords(state);
+  return words === undefined ? [] : [["best", words]];
 }
 
 /** Who did it, for how much, and who could not. */
@@ -192,7 +201,7 @@ function taskRows(state: RunState): [string, string][] {
 const of = (limit: number | undefined): string => (limit === undefined ? "" : ` of ${limit}`);
 
 function judgedChecks(state: RunState): { check: CheckSpec; verdict: Verdict | undefined }[] {
-  const tree = mainLane(state).change?.judged ?? mainLane(state).head?.judged;
+  const tree = treeAtEnd(mainLane(state));
   return state.spec.checks.map((check) => ({
     check,
     verdict: tree === undefined ? undefined : verdictOf(state, tree, check.name),
@@ -216,6 +225,8 @@ function branchLine(state: RunState): string {
   const { workspace } = state.spec;
   const { lastCommit, conflict, conflictReason } = mainLane(state);
   if (workspace.commit === "none") return "none: nothing was committed, the work is in the tree";
+  if (state.branchRemoved === true)
+    return `none: no commit was made, and ${short(workspace.branch ?? "it")} is removed again`;
   const name = branchOf(state) ?? "detached";
   const tip =
     lastCommit === null || lastCommit === state.base.commit ? "no commits" : lastCommit.slice(0, SHORT_OID_CHARS);
@@ -225,7 +236,7 @@ function branchLine(state: RunState): string {
 /** Where the work is: pawl's branch, or the one the user was on. */
 export function branchOf(state: RunState): string | undefined {
   const { workspace } = state.spec;
-  if (workspace.commit === "none") return undefined;
+  if (workspace.commit === "none" || state.branchRemoved === true) return undefined;
   return mainLane(state).branch ?? workspace.branch ?? state.base.branch ?? undefined;
 }
 
@@ -258,7 +269,7 @@ function nextCommands(state: RunState): [string, string][] {
   const canMerge = spec.workspace.commit === "branch" && acceptedTree !== baseTree;
   const merge: [string, string][] =
     (isDone || isUnclaimed) && canMerge && branch !== undefined && state.base.branch !== null
-      ? [[`git switch ${quoted(state.base.branch)} && git merge ${quoted(branch)}`, "take the work"]]
+      ? [[mergeCommand(state.base, branch), "take the work"]]
       : [];
   const until: [string, string][] =
     isUnclaimed && spec.claim.required
@@ -276,6 +287,15 @@ function isGreen(state: RunState): boolean {
   if (outcome?.is !== "exhausted" && outcome?.is !== "stuck" && outcome?.is !== "stopped") return false;
   return accepted(votesOf(state, { judged: mainLane(state).acceptedTree }), spec.verdicts, GREEN);
 }
+
+/** Where there was no commit before the run, the branch it began on is yet to be made. */
+function mergeCommand({ branch: base, commit }: RunState["base"], branch: string): string {
+  if (commit === null) return `git switch -c ${quoted(base ?? "")} ${quoted(branch)}`;
+  return `git switch ${operand(base ?? "")} && git merge ${operand(branch)}`;
+}
+
+/** git takes what begins with a dash for an option. */
+const operand = (name: string): string => (name.startsWith("-") ? `-- ${quoted(name)}` : quoted(name));
 
 /** What helps with just this end. */
 function outcomeCommands({ run, outcome, spec }: RunState): [string, string][] {
@@ -314,17 +334,28 @@ function runCommand({ goal, checks, workspace }: RunState["spec"]): string {
 const isGiven = (name: string, command: string): boolean => /^[A-Za-z][\w.-]*$/.test(name) && name !== command;
 
 /** Safe to paste into a shell, whatever a branch is called. */
-const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`);
+export const quoted = (name: string): string =>
+  /^[\w./-]+$/.test(name) ? name : `'${plain(name).replaceAll("'", "'\\''")}'`;
 
-/** With the limit to raise, where one was reached. */
+/** With the limits to raise, where some were reached: it may be more than the one that ended the run. */
 export function resumeCommand(state: RunState): string {
-  const { run, outcome, limits, elapsed } = state;
-  const over =
-    outcome?.rule === PRE_EXISTING ? exhausted(state, { iteration: mainLane(state).iteration, elapsed }) : undefined;
-  const flag = RAISE[over === undefined ? (outcome?.rule ?? "") : `budget:${over.which}`];
-  if (flag === undefined) return `pawl resume ${run}`;
-  const reached = limits[flag.limit];
-  return `pawl resume ${run} ${flag.flag} ${reached === undefined ? "MORE" : flag.say(reached * 2)}`;
+  const { run, outcome } = state;
+  const flags = new Map<string, string>();
+  let { limits } = state;
+  const overRule = (): string | undefined => {
+    const over = exhausted({ ...state, limits }, { iteration: mainLane(state).iteration, elapsed: state.elapsed });
+    return over === undefined ? undefined : `budget:${over.which}`;
+  };
+  let rule = outcome?.is === "exhausted" ? outcome.rule : outcome?.rule === PRE_EXISTING ? overRule() : undefined;
+  while (rule !== undefined) {
+    const raise = RAISE[rule];
+    if (raise === undefined || flags.has(raise.flag)) break;
+    const reached = limits[raise.limit];
+    flags.set(raise.flag, reached === undefined ? "MORE" : raise.say(reached * 2));
+    limits = { ...limits, [raise.limit]: reached === undefined ? Infinity : reached * 2 };
+    rule = overRule();
+  }
+  return ["pawl resume", run, ...[...flags].flat()].join(" ");
 }
 
 const plainNumber = (n: number): string => String(n);

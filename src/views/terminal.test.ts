@@ -237,6 +237,16 @@ describe("the summary", () => {
     expect(summary(state, { diff: undefined })).toMatch(/pawl resume r-1 --max-cost 4 +# go on/);
   });
 
+  it.each([
+    ["main", "abc", "git switch main && git merge pawl/x"],
+    ["-x", "abc", "git switch -- -x && git merge pawl/x"],
+    ["main", null, "git switch -c main pawl/x"],
+  ])("offers a merge that works from %s, where the first commit is %s", (branch, commit, command) => {
+    const { state } = show(factsOf(ended));
+    const base = { ...state.base, branch, commit };
+    expect(summary({ ...state, base }, { diff: undefined })).toContain(`  ${command}  # take the work`);
+  });
+
   it("counts a unified diff, and no line of a hunk as a header", () => {
     const diff =
       "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n++++ b/y\ndiff --git a/z b/z\nBinary files differ\n";

@@ -1,5 +1,6 @@
 /** Rows of the summary about what the verdicts left open: old failures, flaky tests, quarantine. */
 import type { Failure } from "../events.ts";
+import { treeAtEnd } from "../loop/at-end.ts";
 import { oldFailures } from "../loop/pre-existing.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import { oneLine } from "./plain.ts";
@@ -10,8 +11,7 @@ const MAX_CHARS = 120;
 type Row = [string, string];
 
 export function verdictRows(state: RunState): Row[] {
-  const { change, head } = mainLane(state);
-  const tree = change?.judged ?? head?.judged;
+  const tree = treeAtEnd(mainLane(state));
   const verdicts = state.spec.checks.map(({ name }) => ({
     name,
     verdict: tree === undefined ? undefined : verdictOf(state, tree, name),

@@ -83,7 +83,7 @@ async function handOver(lane: Lane, about: HandingOver): Promise<Accepted> {
     const oid = await bring(lane, { request, seen, moved });
     const sight = await sightOf(lane, { branch, tip: oid });
     // Before the rest: what is committed from now on is on the branch.
-    if (sight.is === "here" && sight.isLedBack && seen !== undefined) await pointHead(lane, branch);
+    if (sight.is === "here" && sight.isLedBack && seen !== undefined) await pointHead(lane, { branch });
     const index = sight.is === "here" ? await putIndex(lane, { request, branch, seen }) : undefined;
     said.push(...(index?.said ?? []));
     if (index?.is === "moved") continue;
@@ -186,7 +186,7 @@ async function leadHead(
   { branch, sight, seen }: { branch: string; sight: Sight; seen: string | undefined },
 ): Promise<string[]> {
   // To a branch that was not there before.
-  if (sight.is === "here" && sight.isLedBack && seen === undefined) await pointHead(lane, branch);
+  if (sight.is === "here" && sight.isLedBack && seen === undefined) await pointHead(lane, { branch });
   noteHead(lane, { isLeft: sight.is === "elsewhere" && sight.isNoted });
   return sight.words;
 }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeDurably } from "../platform/files.ts";
 import { adopt } from "./adopt.ts";
+import { isWaiting } from "./drop-branch.ts";
 import { branchTip } from "./handover.ts";
 import { readHead } from "./inspect.ts";
 import { getRef, treeOf, type Lane } from "./lane.ts";
@@ -25,10 +26,18 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
   else if (existsSync(note)) rmSync(note, { force: true });
 }
 
-interface Led {
+export interface Led {
   says: string;
   /** How to get back. */
   hint: string;
+  /** The arguments of `git` that lead back; undefined where it takes more. */
+  back?: string[];
+}
+
+/** What a driver that takes over is refused for, within an iteration or between two. */
+export async function ledAway(lane: Lane, where: "within" | "between"): Promise<Led | undefined> {
+  if (where === "between") return await ledToOtherWork(lane);
+  return lane.isApart ? await ledElsewhere(lane) : undefined;
 }
 
 /** Whether the workspace was led to other work than the run's since it was last handed over. */
@@ -49,6 +58,8 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   if (branch === null || delivered === undefined || head === undefined) return undefined;
   const at = wordsOf(head);
   if (at === `refs/heads/${branch}`) return undefined;
+  const isThere = await isWaiting(lane);
+  if (isThere !== undefined) return isThere ? undefined : wentOn(lane);
   const tip = await branchTip(lane, branch);
   if (at === delivered || (existsSync(noteIn(lane)) && readFileSync(noteIn(lane), "utf8") === at)) return undefined;
   const name = at.replace(/^refs\/heads\//, "");
@@ -57,8 +68,15 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   return {
     says: `the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`,
     hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
+    ...(tip === undefined ? {} : { back: ["switch", branch] }),
   };
 }
+
+/** The end of a run without a commit led HEAD back, and the user has gone on from there. */
+const wentOn = (lane: Lane): Led => ({
+  says: `the workspace is not where run ${lane.run}, which made no commit, began`,
+  hint: `Start another run; or, to go on with this one: git switch --detach ${lane.prepared.origin ?? ""}, and resume.`,
+});
 
 /**
  * The tree of what a person has committed on top of the work while an agent worked that cannot: its files were in the
@@ -86,5 +104,6 @@ async function movedAway(
   return {
     says: `${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`,
     hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,
+    back: ["switch", "-C", branch, delivered],
   };
 }

@@ -111,19 +111,25 @@ export async function freeStaleLocks(lane: Lane, branch: string): Promise<void> 
   for (const lock of held) await freeLock(lock, [lane.spec.path, gitDir, commonDir, lane.layout.home]);
 }
 
+/** False when the branch is not at `from` any more. */
+export async function removeBranch(lane: Lane, { branch, from }: { branch: string; from: string }): Promise<boolean> {
+  const args = ["update-ref", "--no-deref", "-d", `refs/heads/${branch}`, from];
+  return (await withoutStaleLocks(lane, { branch, args })).code === 0;
+}
+
 /** Not by git, which does not sync HEAD: after a power loss it could be empty, and the user's repository none. */
-export async function pointHead(lane: Lane, branch: string): Promise<void> {
+export async function pointHead(lane: Lane, place: { branch: string } | { commit: string }): Promise<void> {
   const path = join(lane.prepared.gitDir, "HEAD");
-  const text = `ref: refs/heads/${branch}\n`;
+  const text = "branch" in place ? `ref: refs/heads/${place.branch}\n` : `${place.commit}\n`;
   if (existsSync(path) && readFileSync(path, "latin1").trim() === text.trim()) return;
   try {
     replaceLocked(path, text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    await freeStaleLocks(lane, branch);
+    await freeStaleLocks(lane, "branch" in place ? place.branch : (lane.prepared.branch ?? ""));
     replaceLocked(path, text);
   }
-  const tip = await branchTip(lane, branch);
+  const tip = "branch" in place ? await branchTip(lane, place.branch) : place.commit;
   // Only for the log of HEAD: nothing moves.
   if (tip !== undefined) await lane.user.run(["update-ref", "-m", "pawl: start", "HEAD", tip, tip]);
 }

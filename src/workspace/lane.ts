@@ -25,6 +25,8 @@ export interface Prepared {
   origin: string | null;
   /** Where accepted work goes; null when nothing is committed. */
   branch: string | null;
+  /** pawl made it, for this run alone. */
+  isOwnBranch?: boolean;
   gitDir: string;
   commonDir: string;
   /** The user's object directory and refs, as real paths. */

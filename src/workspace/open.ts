@@ -6,7 +6,8 @@ import { accept } from "./accept.ts";
 import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
-import { ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
+import { ledAway } from "./elsewhere.ts";
+import { bringBranchBack, dropBranch } from "./drop-branch.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
 import { treeNumbers } from "./numbers.ts";
@@ -85,10 +86,11 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
       if (readPrepared(layout) === undefined) return;
       const { lane } = await opened();
       if (lane.prepared.branch !== null) sweepHolds(lane.prepared.gitDir);
-      const led =
-        where === "between" ? await ledToOtherWork(lane) : lane.isApart ? await ledElsewhere(lane) : undefined;
+      const led = await ledAway(lane, where);
       if (led !== undefined) throw new UsageError(led.says, { hint: led.hint });
+      await bringBranchBack(lane);
     },
+    dropBranch: () => inTurn(async () => await dropBranch((await opened()).lane)),
     standing: () => inTurn(async () => await standing((await opened()).lane)),
     verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
     close: async () => {

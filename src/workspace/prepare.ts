@@ -12,6 +12,7 @@ import { checkedBranch } from "./branch.ts";
 import { copyDependencies } from "./dependencies.ts";
 import { ignoredIn, MAX_IGNORED } from "./ignored-before.ts";
 import { fillFencedGit } from "./fenced-git.ts";
+import { branchTip } from "./handover.ts";
 import { inspectRepository, type Head, type RepositoryFacts } from "./inspect.ts";
 import { openLane, placesOf, readPrepared, type Lane, type Prepared } from "./lane.ts";
 import { slotPath, type LaneLayout } from "./layout.ts";
@@ -199,7 +200,10 @@ async function makeIntent(lane: Lane, { head, staged }: { head: Head; staged: st
       hint: "Commit or stash them, or pass --allow-dirty to make them the run's first commit.",
     });
   }
-  const intent: Intent = { head, dirty: paths.length > 0, at: Date.now() };
+  const { branch } = lane.prepared;
+  const isOther = branch !== null && headBranch(head) !== branch;
+  const isNewBranch = isOther && (await branchTip(lane, branch)) === undefined;
+  const intent: Intent = { head, dirty: paths.length > 0, isNewBranch, at: Date.now() };
   writeDurably(lane.layout.preparing, JSON.stringify(intent));
   return intent;
 }

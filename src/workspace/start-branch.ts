@@ -17,6 +17,8 @@ const DIRTY_MESSAGE = "Uncommitted changes from before the run";
 export interface Intent {
   head: Head;
   dirty: boolean;
+  /** There was no branch of the run's name. */
+  isNewBranch?: boolean;
   /** Wall clock, ms: repeating makes the same commit. */
   at: number;
 }
@@ -28,7 +30,12 @@ export async function startBranch(lane: Lane, intent: Intent): Promise<Prepared>
   const { branch } = lane.prepared;
   // Without a branch the first commit is nowhere in the user's repository.
   const base = branch === null ? { ...found, tree: start.tree } : { ...found, ...start };
-  const prepared = { ...lane.prepared, base, warnings: [...lane.prepared.warnings, ...warnings] };
+  const prepared = {
+    ...lane.prepared,
+    base,
+    warnings: [...lane.prepared.warnings, ...warnings],
+    ...(intent.isNewBranch === true ? { isOwnBranch: true } : {}),
+  };
   if (branch === null) return prepared;
   if (base.commit !== null && intent.dirty) await sendCommit(lane, { commit: base.commit, have: found.commit });
   // A worktree's branch was made with it; so it is this one's own already, as the current one is.
@@ -56,7 +63,7 @@ interface Move {
 /** The branch, and HEAD to it. */
 async function moveTo(lane: Lane, { branch, to, from }: Move): Promise<void> {
   if (to !== null) await makeBranch(lane, { branch, to, from });
-  if (lane.spec.commit === "branch") await pointHead(lane, branch);
+  if (lane.spec.commit === "branch") await pointHead(lane, { branch });
 }
 
 /** What was uncommitted is in the first commit: the index is put as at every hand-over. Returns what is to be told. */

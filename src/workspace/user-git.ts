@@ -48,6 +48,15 @@ export async function userGit(
   return answered(args, await collect(child, MAX_BYTES));
 }
 
+/** Whether the one commit is in the history of the other; false where one of them is none. */
+export async function isAncestor(
+  one: string,
+  other: string,
+  place: { cwd: string; environment: Environment },
+): Promise<boolean> {
+  return (await userGit(["merge-base", "--is-ancestor", one, other], place)).code === 0;
+}
+
 /** PATH without what an agent could write: relative entries and those inside the workspace. */
 export function trustedPath(environment: Environment, workspace: string): string {
   const root = existsSync(workspace) ? realpathSync(workspace) : workspace;

@@ -96,11 +96,7 @@ async function create(place: WorktreePlace, { name, run = "", branch }: Wish): P
   const facts = await inspectRepository(repository, { environment });
   if (facts.head.is === "unborn")
     throw new UsageError("a repository without a commit cannot have a worktree", { hint: "Make a first commit." });
-  const path = join(homeOf(repository), name);
-  if (existsSync(path))
-    throw new UsageError(`the worktree ${path} exists already`, {
-      hint: "Give another name, or remove it with `pawl worktrees clean`.",
-    });
+  const path = worktreePath(repository, name);
   await checkFilters(repository, environment);
   const own = await branch?.();
   const isNew = own !== undefined && !(await hasBranch(place, own));
@@ -213,6 +209,15 @@ async function clean({ names, force = false, needed, ...place }: WorktreePlace &
     result.removed.push(worktree.name);
   }
   return result;
+}
+
+/** Where a worktree of that name will be; UsageError when there is one, or can be none. */
+export function worktreePath(repository: string, name: string): string {
+  const path = join(homeOf(repository), checkedName(name));
+  if (!existsSync(path)) return path;
+  throw new UsageError(`the worktree ${path} exists already`, {
+    hint: "Give another name, or remove it with `pawl worktrees clean`.",
+  });
 }
 
 function homeOf(repository: string): string {

@@ -22,7 +22,7 @@ const withClaim = (claim: object) =>
 const GIVE_UP = "The interface is gone.\n\n<promise>ABORT</promise>";
 
 describe("giving up", () => {
-  it("ends the run failed with the agent's reason, its work handed over and no check run", async () => {
+  it("ends the run failed with the agent's reason, its work handed over below the best that was judged, and no check run", async () => {
     const world = makeWorld();
     const end = await live(world, withClaim({ abort: "ABORT" }), [
       act(["half"]),
@@ -33,8 +33,7 @@ describe("giving up", () => {
       rule: "claim:abort",
       reason: "the agent gives up: The interface is gone.",
     });
-    expect(world.content).toEqual(["half", "more"]);
-    expect(world.trees.get(world.commits.at(-1)?.tree ?? "")).toEqual(["half", "more"]);
+    expect(world.commits.map(({ tree }) => world.trees.get(tree))).toEqual([["half"], ["half", "more"], ["half"]]);
     expect(world.facts.filter((f) => f.type === "check-end")).toHaveLength(1);
   });
 

@@ -16,6 +16,12 @@ export const GIT_SETTINGS = {
     group: "git",
     about: "start with uncommitted changes; they become the first commit",
   }),
+  "at-end": of({
+    schema: choice(["best", "last"]),
+    argument: "STATE",
+    group: "git",
+    about: "what a run leaves that ends without verified: its best state, or its last",
+  }),
   "max-snapshot-size": of({
     schema: bytes,
     argument: "SIZE",

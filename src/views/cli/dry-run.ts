@@ -12,10 +12,9 @@ import type { Planned } from "./start-run.ts";
 
 export async function printDryRun(
   { spec, base, resolved, tasks }: Planned,
-  { json }: { json: boolean },
+  { json, memosIn }: { json: boolean; memosIn: string },
 ): Promise<void> {
-  const read: Workspace["read"] = async (path, maxBytes, options) =>
-    readMemo(spec.workspace.path, { path, maxBytes, ...options });
+  const read: Workspace["read"] = async (path, maxBytes, options) => readMemo(memosIn, { path, maxBytes, ...options });
   const { text, parts } = firstPrompt({ spec, base, tasks }, await readMemos(spec, { read }));
   if (json) {
     const { settings, origins } = resolved;

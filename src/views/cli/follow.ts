@@ -2,6 +2,7 @@
 import type { Outcome } from "../../events.ts";
 import { apply, fold } from "../../loop/fold.ts";
 import { MAIN_LANE, type RunState } from "../../loop/state.ts";
+import { isSuspended } from "../../platform/owner.ts";
 import { branchOf, summary, type DiffStat } from "../summary.ts";
 import type { Loudness } from "../terminal.ts";
 import { comingLines, pastLines, type LogLine } from "./log-lines.ts";
@@ -72,7 +73,8 @@ async function followUntil(
     if (json) printJson(line.fact);
     view.fact(line.fact, folded);
   };
-  if (!json) note(statusHead(statusView(now, { row, facts, queued: [], now: Date.now() })));
+  const suspended = row.owner !== undefined && isSuspended(row.owner);
+  if (!json) note(statusHead(statusView(now, { row, facts, queued: [], now: Date.now(), suspended })));
   for await (const line of lines) {
     if (leaving.signal.aborted) break;
     show(line);

@@ -72,6 +72,6 @@ export function iterationView(all: readonly Fact[], { n }: { n: number | undefin
     failure: mine(ofType(facts, "failure-recorded")).at(-1) ?? null,
     decision: mine(ofType(facts, "decision-made")).at(-1) ?? null,
     accepted: mine(ofType(facts, "change-accepted")).at(-1) ?? null,
-    restored: mine(ofType(facts, "change-restored")).at(-1) ?? null,
+    restored: mine(ofType(facts, "change-restored")).findLast(({ failed }) => failed === undefined) ?? null,
   };
 }

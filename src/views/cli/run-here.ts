@@ -1,11 +1,13 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
-import { openDriverState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
+import { openDriverState, openState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
 import type { RunFence } from "../../compose/fence.ts";
 import { readAhead } from "../../compose/instructions.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
+import { worktreePath } from "../../workspace/worktrees.ts";
 import type { Loudness } from "../terminal.ts";
+import { begunOn } from "./begun-on.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
 import { oneLine } from "../plain.ts";
@@ -16,7 +18,7 @@ import { inPlace } from "./in-place.ts";
 import { watchSignals } from "./signals.ts";
 import { begin, planRun, type Planned } from "./start-run.ts";
 
-const MAX_WARNING_CHARS = 300;
+const MAX_WARNING_CHARS = 500;
 
 export interface RunRequest {
   goal: string;
@@ -35,14 +37,12 @@ export interface RunRequest {
 export async function runHere(request: RunRequest): Promise<number> {
   const { env, worktree, json, loudness } = request;
   const planned = await planRun({ ...request, elsewhere: worktree !== undefined });
-  if (request.dryRun) {
-    await printDryRun(planned, { json });
-    return EXIT.ok;
-  }
+  if (request.dryRun) return await dryRun(planned, request);
   outliveReaders();
   readAhead({ repository: planned.spec.workspace.repository, commit: planned.base.commit, env });
   const state = await openDriverState(env);
   try {
+    await tellBase(state, { planned, env });
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
     const { spec } = place.planned;
     for (const warning of place.warnings)
@@ -68,6 +68,27 @@ export async function runHere(request: RunRequest): Promise<number> {
   } finally {
     state.close();
   }
+}
+
+/** Where it would work is said as it would be; what it would read is where the user is now. */
+async function dryRun(planned: Planned, { env, worktree, json }: RunRequest): Promise<number> {
+  const { spec } = planned;
+  const state = openState(env);
+  try {
+    await tellBase(state, { planned, env });
+  } finally {
+    state.close();
+  }
+  const { repository, path: memosIn } = spec.workspace;
+  const path = worktree === undefined ? memosIn : worktreePath(repository, worktree === true ? spec.run : worktree);
+  await printDryRun({ ...planned, spec: { ...spec, workspace: { ...spec.workspace, path } } }, { json, memosIn });
+  return EXIT.ok;
+}
+
+async function tellBase(state: State, { planned, env }: { planned: Planned; env: Environment }): Promise<void> {
+  const { spec, base } = planned;
+  const words = await begunOn(state, { base, repository: spec.workspace.repository, environment: env });
+  if (words !== undefined) process.stderr.write(`pawl: ${oneLine(words, { max: MAX_WARNING_CHARS })}\n`);
 }
 
 /** The agent's program is started first: what driving needs is loaded while that starts. */

@@ -14,6 +14,8 @@ export type Phase =
   | { is: "waiting"; reason: string; until: number | null }
   /** By whom, as it was put. */
   | { is: "paused"; by: string | null }
+  /** A signal stopped its driver. */
+  | { is: "suspended"; pid: number }
   /** The run waits for a person. */
   | { is: "asking"; question: string }
   /** Wall clock of the start, ms. */
@@ -24,11 +26,19 @@ export type Phase =
   /** Snapshot, decision, hand-over. */
   | { is: "between" };
 
-export function phaseOf(state: RunState, { facts, driven }: { facts: readonly Fact[]; driven: boolean }): Phase {
+interface Looked {
+  facts: readonly Fact[];
+  driven: boolean;
+  /** The pid of a driver that a signal stopped. */
+  suspended?: number | undefined;
+}
+
+export function phaseOf(state: RunState, { facts, driven, suspended }: Looked): Phase {
   const { outcome, wait } = state;
   const open = mainLane(state).open?.fact;
   if (outcome !== undefined) return { is: "ended", outcome };
   if (!driven) return { is: "not-driven", openTurn: open?.turn ?? null };
+  if (suspended !== undefined) return { is: "suspended", pid: suspended };
   if (open !== undefined) return { is: "turn", turn: open.turn, attempt: open.attempt, since: open.at };
   if (wait !== undefined) {
     return { is: "waiting", reason: wait.reason, until: waitEnd(wait) };
@@ -79,6 +89,8 @@ export function phaseWords(phase: Phase, state: RunState, { now }: { now: number
     }
     case "paused":
       return pauseWords(state);
+    case "suspended":
+      return `suspended: process ${phase.pid} was stopped by a signal (Ctrl-Z, SIGSTOP), nothing happens until it goes on`;
     case "asking":
       return `waiting for a person: ${phase.question}`;
     case "turn":

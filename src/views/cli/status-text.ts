@@ -55,6 +55,7 @@ export function statusHead(view: StatusView): string {
     ["state", view.state],
     ...driverRow(view),
     ["branch", branchWords(view)],
+    ...row("best", view.best ?? ""),
     ...row("checks", view.checks.map(({ check, is }) => `${cell(check)}: ${is}`).join(", ")),
     ...row("tasks", view.tasks === null ? "" : tasksWords(view.tasks)),
     ["spent", spentWords(view)],
@@ -107,14 +108,13 @@ const SIGNAL_WORDS: Readonly<Record<string, string>> = {
 };
 
 function struggleRows({ struggle }: StatusView): string[][] {
-  const { signals, rung, failing, best } = struggle;
+  const { signals, rung, failing } = struggle;
   return [
     ...Object.entries(signals).map(([signal, times]) => [
       SIGNAL_WORDS[signal] ?? signal,
       `${counted(times, "iteration")} in a row`,
     ]),
     ...(failing.length === 0 ? [] : [["failures over time", failing.join(" → ")]]),
-    ...(best === null ? [] : [["best so far", `iteration ${best.iteration}, ${counted(best.failing, "failure")}`]]),
     ...(rung === null ? [] : [["last done about it", rung]]),
   ];
 }
@@ -163,29 +163,35 @@ function iterationCells(it: IterationRecord): string[] {
   ];
 }
 
-function nextSteps({ run, phase, questions }: StatusView): string {
+function nextSteps(view: StatusView): string {
+  const { run, questions } = view;
   const steps: [string, string][] = [
     ...questions.map(({ question }): [string, string] => [
       `pawl answer ${run} ${cell(question)} "…"`,
       "answer the question",
     ]),
-    ...phaseSteps(run, phase),
+    ...phaseSteps(view),
   ];
   return `Next\n${columns(steps.map(([command, why]) => [command, `# ${why}`])).replaceAll(/^/gm, "  ")}`;
 }
 
-function phaseSteps(run: string, phase: StatusView["phase"]): [string, string][] {
+function phaseSteps({ run, phase, resume, inTheWay }: StatusView): [string, string][] {
+  const goOn: [string, string][] = [
+    ...(inTheWay === null
+      ? []
+      : [[inTheWay.command, oneLine(inTheWay.why, { max: MAX_WARNING_CHARS })] as [string, string]]),
+    ...(resume === null ? [] : [[resume, "go on"] as [string, string]]),
+  ];
   switch (phase.is) {
     case "ended":
       return phase.outcome.is === "verified"
         ? [[`pawl diff ${run}`, "see what was changed"]]
-        : [
-            [`pawl show ${run}`, "why it ended"],
-            [`pawl resume ${run}`, "go on"],
-          ];
+        : [[`pawl show ${run}`, "why it ended"], ...goOn];
     case "not-driven":
     case "paused":
-      return [[`pawl resume ${run}`, "go on"]];
+      return goOn;
+    case "suspended":
+      return [[`kill -CONT ${phase.pid}`, "let it go on"]];
     case "asking":
       return [];
     case "waiting":

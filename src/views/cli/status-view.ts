@@ -1,5 +1,6 @@
 /** A run in one look: the object that `status --json` prints and that the text is made of. Pure. */
 import type { Fact } from "../../events.ts";
+import { treeAtEnd } from "../../loop/at-end.ts";
 import { remaining, type Spent } from "../../loop/budget.ts";
 import type { SpentBy } from "../../loop/fold-seats.ts";
 import { answerable } from "../../loop/questions.ts";
@@ -7,8 +8,10 @@ import { mainLane, verdictOf, type IterationRecord, type RunState } from "../../
 import type { Owner, Receipt, RunRow } from "../../ports.ts";
 import type { FenceSpec } from "../../spec.ts";
 import { benchViews, type BenchView } from "../agent-rows.ts";
+import { bestWords } from "../best-words.ts";
 import { criteriaOf, type CriterionView } from "../criteria.ts";
 import { answerCommand, leftMs, type Asked } from "../question-words.ts";
+import { branchOf, resumeCommand } from "../summary.ts";
 import { directiveViews, type DirectiveView } from "./directive-view.ts";
 import { drivenNow } from "./driven-time.ts";
 import { solveView, type SolveView } from "../solve/status.ts";
@@ -60,8 +63,22 @@ export interface StatusView {
   tasks: TasksView | null;
   /** Of a run that solves. */
   solve: SolveView | null;
+  /** Which iteration is the best so far, and where it is, in words; null while none was judged. */
+  best: string | null;
+  /** The command with which the run can go on; null when it cannot. */
+  resume: string | null;
+  /** What has to be done before that. */
+  inTheWay: InTheWay | null;
   /** null when it waits for nothing; `until` is wall time, ms, null without end. */
   wait: { reason: string; until: number | null; leftMs: number | null } | null;
+}
+
+/** Why a resume would be refused now, and the command that helps. */
+export interface InTheWay {
+  command: string;
+  why: string;
+  /** There is nothing left to go on with. */
+  isFinal?: boolean;
 }
 
 export interface StatusInput {
@@ -69,17 +86,22 @@ export interface StatusInput {
   facts: readonly Fact[];
   queued: readonly Receipt[];
   now: number;
+  /** A signal stopped its driver. */
+  suspended?: boolean;
+  inTheWay?: InTheWay | undefined;
 }
 
-export function statusView(state: RunState, { row, facts, queued, now }: StatusInput): StatusView {
+export function statusView(state: RunState, input: StatusInput): StatusView {
+  const { row, facts, queued, now, suspended = false, inTheWay } = input;
   const lane = mainLane(state);
-  const phase = phaseOf(state, { facts, driven: row.owner !== undefined });
+  const driven = row.owner !== undefined;
+  const phase = phaseOf(state, { facts, driven, suspended: suspended ? row.owner?.pid : undefined });
   const { track } = lane;
   const last = state.recent.at(-1);
   const judged = lane.record.verdicts.length > 0 ? lane.record.verdicts : (last?.verdicts ?? []);
   // An iteration that was cut off before its decision has no record yet.
   const newest = (check: string): string | undefined =>
-    lane.change === undefined ? undefined : verdictOf(state, lane.change.judged, check)?.is;
+    lane.change === undefined ? undefined : verdictOf(state, treeAtEnd(lane) ?? "", check)?.is;
   return {
     v: 1,
     run: state.run,
@@ -96,9 +118,7 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
       check: name,
       is: newest(name) ?? judged.find(({ check }) => check === name)?.is ?? "not run",
     })),
-    criteria: criteriaOf(state.spec.criteria, (check) =>
-      verdictOf(state, lane.change?.judged ?? lane.head?.judged ?? "", check),
-    ),
+    criteria: criteriaOf(state.spec.criteria, (check) => verdictOf(state, treeAtEnd(lane) ?? "", check)),
     directives: directiveViews(state, { queued, all: false }),
     recent: state.recent,
     struggle: {
@@ -114,17 +134,20 @@ export function statusView(state: RunState, { row, facts, queued, now }: StatusI
     benched: benchViews(state, { now }),
     drivenMs: state.elapsed,
     fence: state.spec.fence,
-    branch: lane.branch,
+    branch: branchOf(state) ?? null,
     lastCommit: lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
     solve: solveView(state),
     warnings: state.endWarnings ?? [],
-    questions: answerable(state, { driven: row.owner !== undefined }).map((open) => {
+    questions: answerable(state, { driven }).map((open) => {
       const { question, kind, text, options, turn } = open;
-      const left = leftMs(state, open, drivenNow(state, { driven: row.owner !== undefined, now }));
+      const left = leftMs(state, open, drivenNow(state, { driven, now }));
       return { question, kind, text, options, turn, leftMs: left, answer: answerCommand(state.run, open) };
     }),
+    best: (state.outcome?.is === "verified" ? undefined : bestWords(state)) ?? null,
+    resume: state.outcome?.is === "verified" || inTheWay?.isFinal === true ? null : resumeCommand(state),
+    inTheWay: inTheWay ?? null,
     wait: waitOf(state, { now }),
   };
 }

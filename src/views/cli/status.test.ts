@@ -2,17 +2,24 @@ import { describe, expect, it } from "vitest";
 import type { Fact, NewFact } from "../../events.ts";
 import { fold } from "../../loop/fold.ts";
 import type { RunRow } from "../../ports.ts";
+import type { Limits } from "../../spec.ts";
 import { iterationFacts, laneReady } from "../../../test/support/recorded-run.ts";
 import { makeSpec, startFact } from "../../../test/support/world.ts";
 import { statusText } from "./status-text.ts";
-import { statusView, type StatusView } from "./status-view.ts";
+import { statusView, type StatusInput, type StatusView } from "./status-view.ts";
 
 const T0 = Date.UTC(2026, 10, 15, 12);
 const OWNER = { pid: 7, startedAt: "", boot: "", host: "here" };
 const red = (n: number): NewFact[] => iterationFacts(n, { prompt: "0".repeat(64), log: null, verdict: "fail" });
 
+interface Look extends Pick<StatusInput, "suspended" | "inTheWay"> {
+  laterMs?: number;
+  driven?: boolean;
+  limits?: Partial<Limits>;
+}
+
 /** One second of driven time for each fact; looked at `laterMs` after the last. */
-function look(news: readonly NewFact[], { laterMs = 0, driven = true, limits = {} } = {}): StatusView {
+function look(news: readonly NewFact[], { laterMs = 0, driven = true, limits = {}, ...more }: Look = {}): StatusView {
   const spec = makeSpec({ run: "r-1", limits: { iterations: 20, usd: 5, drivenMs: 3_600_000, ...limits } });
   const facts = [startFact(spec), ...news].map((fact, seq) => ({
     v: 1,
@@ -34,7 +41,7 @@ function look(news: readonly NewFact[], { laterMs = 0, driven = true, limits = {
     owner: driven ? OWNER : undefined,
     lastSeq: facts.length - 1,
   };
-  return statusView(fold(facts), { row, facts, queued: [], now: last + laterMs });
+  return statusView(fold(facts), { row, facts, queued: [], now: last + laterMs, ...more });
 }
 
 describe("status", () => {
@@ -42,6 +49,35 @@ describe("status", () => {
     const outcome = { is: "verified" as const, rule: "r", reason: "r" };
     const view = look([...laneReady(), { type: "run-end", outcome, warnings: ["a.txt was changed late"] }]);
     expect(statusText(view)).toContain("Warnings\n  a.txt was changed late");
+  });
+
+  it("of a run that its limits ended offers the resume that is accepted", () => {
+    const outcome = { is: "exhausted" as const, rule: "budget:iterations", reason: "r" };
+    const ended: NewFact[] = [...laneReady(), ...red(1), ...red(2), { type: "run-end", outcome }];
+    const limits = { iterations: 2, usd: 0.5 };
+    const text = statusText(look(ended, { driven: false, limits }));
+    expect(text).toMatch(/^ {2}pawl resume r-1 --max-iterations 4 --max-cost 1 +# go on$/m);
+  });
+
+  it("tells what stands in the way of a resume, and first the command that helps", () => {
+    const outcome = { is: "stopped" as const, rule: "r", reason: "r" };
+    const ended: NewFact[] = [...laneReady(), ...red(1), { type: "run-end", outcome }];
+    const inTheWay = { command: "git switch pawl/x", why: "the workspace is at main" };
+    expect(statusText(look(ended, { driven: false, inTheWay }))).toMatch(
+      /^ {2}git switch pawl\/x +# the workspace is at main\n {2}pawl resume r-1 +# go on$/m,
+    );
+  });
+
+  it("names the branch as soon as there is one", () => {
+    expect(look(laneReady()).branch).toBe("pawl/x");
+    expect(statusText(look(laneReady()))).toMatch(/^branch +pawl\/x, /m);
+  });
+
+  it("does not call a run working whose process was stopped by a signal", () => {
+    const text = statusText(look([...laneReady(), ...red(1)], { suspended: true }));
+    expect(text).toMatch(/^state +suspended: process 7 /m);
+    expect(text).not.toContain("working");
+    expect(text).toMatch(/^ {2}kill -CONT 7 +# let it go on$/m);
   });
 
   it("shows the last five iterations, and what is left of every limit", () => {
@@ -67,7 +103,7 @@ describe("status", () => {
     const text = statusText(look([...laneReady(), ...red(1), ...red(2)]));
     expect(text).toMatch(/^Struggle\n/m);
     expect(text).toMatch(/^ {2}failures over time +1 → 1$/m);
-    expect(text).toMatch(/^ {2}best so far +iteration 2, 1 failure$/m);
+    expect(text).toMatch(/^best +iteration 2 \(1 failure\)$/m);
     const same = [1, 2, 3].flatMap((n) =>
       iterationFacts(n, { prompt: "0".repeat(64), log: null, verdict: "fail", text: "the same" }),
     );

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Fact } from "../../../events.ts";
-import { MAIN_LANE } from "../../../loop/state.ts";
+import { MAIN_LANE, mainLane } from "../../../loop/state.ts";
 import { diffRun } from "../../../workspace/runs.ts";
 import { oneLine, plain } from "../../plain.ts";
 import { columns, counted } from "../format.ts";
@@ -28,7 +28,9 @@ export function configure(command: Command, exit: (code: number) => void): void 
       await withRun(asked, async (opened) => {
         const { folded, facts, row, state } = await readRun(opened);
         const { spec } = folded;
-        const between = iteration === undefined ? {} : snapshotsOf(facts, iteration);
+        const { head } = mainLane(folded);
+        const whole = head === undefined ? {} : { to: head.snapshot };
+        const between = iteration === undefined ? whole : snapshotsOf(facts, iteration);
         const place = { spec: spec.workspace, run: row.run, lane: MAIN_LANE, stateDir: state.dir };
         const diff = await diffRun({ ...place, ...between, maxBytes: MAX_DIFF_BYTES });
         // A patch must stay what it is for who pipes it on; on a terminal it is somebody else's text.
@@ -49,12 +51,14 @@ function snapshotsOf(facts: readonly Fact[], n: number): { from: number; to: num
     throw new UsageError(`iteration ${n} has no snapshot yet`, { hint: "it is taken when the turn has ended" });
   }
   const before = facts.findLast(
-    (fact) => (fact.type === "change-recorded" || fact.type === "change-restored") && fact.seq < change.seq,
+    (fact) => (fact.type === "change-recorded" || isPutBack(fact)) && fact.seq < change.seq,
   );
   const from =
     before?.type === "change-recorded" ? before.snapshot : before?.type === "change-restored" ? before.to : 0;
   return { from, to: change.snapshot };
 }
+
+const isPutBack = (fact: Fact): boolean => fact.type === "change-restored" && fact.failed === undefined;
 
 function fileCells({ path, status, added, removed }: { path: string; status: string; added: number; removed: number }) {
   return [status, `+${added}`, `-${removed}`, oneLine(path, { max: MAX_PATH_CHARS })];

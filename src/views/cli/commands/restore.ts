@@ -1,13 +1,12 @@
 /** `pawl restore`: puts a snapshot or salvaged work back into the workspace, or on a branch of its own. */
 import type { Command } from "commander";
 import { EXIT, UsageError } from "../../../errors.ts";
-import type { Fact } from "../../../events.ts";
-import { MAIN_LANE } from "../../../loop/state.ts";
+import { MAIN_LANE, mainLane } from "../../../loop/state.ts";
 import { currentOwner } from "../../../platform/owner.ts";
 import type { RunRow } from "../../../ports.ts";
 import { lockWorkspace } from "../../../workspace/lock.ts";
 import { listSnapshots, NAMED, restoreRun, type At, type Kept } from "../../../workspace/runs.ts";
-import { columns } from "../format.ts";
+import { columns, counted } from "../format.ts";
 import { note, print } from "../output.ts";
 import { readRun, withRun, type Read } from "../reading.ts";
 
@@ -27,7 +26,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .action(async (asked: string | undefined, { at, branch, list = false }: Options) => {
       await withRun(asked, async (opened) => {
         const read = await readRun(opened);
-        if (list) print(columns((await listSnapshots(placeOf(read))).map((kept) => cells(kept, read.facts))));
+        if (list) print(columns((await listSnapshots(placeOf(read))).map((kept) => cells(kept, read))));
         else await restore(read, { at: whereOf(at), branch });
       });
       exit(EXIT.ok);
@@ -75,12 +74,19 @@ function refuseDriven({ run, owner }: RunRow): void {
   });
 }
 
-function cells({ at, tree }: Kept, facts: readonly Fact[]): string[] {
+function cells({ at, tree }: Kept, { facts, folded }: Read): string[] {
+  const { track, head } = mainLane(folded);
+  const { best, setAside } = track;
   const change = facts.find((fact) => fact.type === "change-recorded" && fact.snapshot === at);
-  if (change?.type !== "change-recorded") return [String(at), tree, ""];
+  if (change?.type !== "change-recorded")
+    return [String(at), tree, setAside?.salvage === at ? `the last state, after iteration ${setAside.iteration}` : ""];
   const whose =
     change.by === "agent" ? `after iteration ${change.iteration}` : `before iteration ${change.iteration + 1}`;
-  return [String(at), tree, whose];
+  const marks = [
+    ...(best?.snapshot === at ? [`the best so far, ${counted(best.failing, "failure")}`] : []),
+    ...(head?.snapshot === at ? ["what is there now"] : []),
+  ];
+  return [String(at), tree, [whose, ...marks].join(", ")];
 }
 
 const EXAMPLES = `

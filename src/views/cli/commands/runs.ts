@@ -4,9 +4,11 @@ import { EXIT, TerminalError, UsageError } from "../../../errors.ts";
 import { fold } from "../../../loop/fold.ts";
 import { answerable } from "../../../loop/questions.ts";
 import { mainLane } from "../../../loop/state.ts";
+import { isSuspended } from "../../../platform/owner.ts";
 import type { RunRow } from "../../../ports.ts";
 import type { State } from "../../../compose.ts";
 import { oneLine } from "../../plain.ts";
+import type { CleanedBranch } from "../clean-branches.ts";
 import type { Cleaned } from "../clean-runs.ts";
 import { columns, cost, counted, moment } from "../format.ts";
 import { note, print, printJson } from "../output.ts";
@@ -70,6 +72,7 @@ interface CleanOptions {
   olderThan: number;
   dryRun?: boolean;
   all?: boolean;
+  branches?: boolean;
   json?: boolean;
 }
 
@@ -85,36 +88,50 @@ function clean(parent: Command, exit: Exit): void {
         .default(DEFAULT_AGE_MS, "30d"),
     )
     .option("--all", "also runs of other repositories")
+    .option("--branches", "also branches of ended runs, of any age, that are merged or have no commit of their own")
     .option("--dry-run", "say what would go; remove nothing")
     .option("--json", "one object on stdout")
     .addHelpText("after", CLEAN_EXAMPLES)
-    .action(async (names: string[], { olderThan, dryRun = false, all = false, json = false }: CleanOptions) => {
+    .action(async (names: string[], options: CleanOptions) => {
+      const { olderThan, dryRun = false, all = false, json = false } = options;
       await withState(async (state) => {
         const rows = await state.journal.runs();
         const named = await Promise.all(
           names.map(async (name) => await resolveRun(state.journal, { asked: name, cwd: process.cwd() })),
         );
         const { cleanRuns } = await import("../clean-runs.ts");
+        const meant =
+          names.length > 0 ? [...new Map(named.map((row) => [row.run, row])).values()] : asked(rows, { all });
+        const about = { rows: meant, dryRun, environment: process.env };
+        // What is known of a branch goes with the run.
+        const { cleanBranches } = await import("../clean-branches.ts");
+        const branches = options.branches === true ? await cleanBranches(state, about) : [];
         const cleaned = await cleanRuns(state, {
-          rows: names.length > 0 ? [...new Map(named.map((row) => [row.run, row])).values()] : asked(rows, { all }),
+          ...about,
           named: names.length > 0,
           before: Date.now() - olderThan,
-          dryRun,
-          environment: process.env,
         });
-        if (json) printJson({ v: 1, dryRun, ...cleaned });
-        else say(cleaned, { dryRun });
+        if (json) printJson({ v: 1, dryRun, ...cleaned, branches });
+        else say(cleaned, { dryRun, branches });
         // Whoever names one wants it gone.
         exit(names.length > 0 && cleaned.kept.length > 0 ? EXIT.unverified : EXIT.ok);
       });
     });
 }
 
-function say({ removed, kept, bytes, blobs }: Cleaned, { dryRun }: { dryRun: boolean }): void {
+function say(
+  { removed, kept, bytes, blobs }: Cleaned,
+  { dryRun, branches }: { dryRun: boolean; branches: readonly CleanedBranch[] },
+): void {
+  for (const { is, branch, why } of branches) {
+    const word = is === "kept" ? "kept" : dryRun ? "would remove" : "removed";
+    print(oneLine(`${word} branch ${branch}: ${why}`, { max: MAX_WHY_CHARS }));
+  }
   for (const one of removed) print(`${dryRun ? "would remove" : "removed"} ${one.run} (${megabytes(one.bytes)})`);
   for (const { run, why } of kept) print(`kept ${run}: ${oneLine(why, { max: MAX_WHY_CHARS })}`);
   const what = `${counted(removed.length, "run")}, ${counted(blobs, "blob")}`;
-  if (removed.length === 0) note("nothing to clean");
+  if (removed.length === 0 && branches.length === 0) note("nothing to clean");
+  else if (removed.length === 0) return;
   else note(`${dryRun ? "would free" : "freed"} ${megabytes(bytes)}: ${what}`);
 }
 
@@ -138,7 +155,8 @@ async function lineOf({ journal }: State, row: RunRow): Promise<Line> {
     return { v: 1, run, createdAt, repository, goal, state: "damaged", questions: [], iteration: 0, cost: "unknown" };
   const folded = fold(facts);
   const driven = row.owner !== undefined;
-  const phase = phaseOf(folded, { facts, driven });
+  const suspended = row.owner !== undefined && isSuspended(row.owner) ? row.owner.pid : undefined;
+  const phase = phaseOf(folded, { facts, driven, suspended });
   const questions = answerable(folded, { driven }).map(({ question }) => question);
   return {
     v: 1,
@@ -164,7 +182,7 @@ function cells(line: Line): string[] {
   ];
 }
 
-const CLEAN = `Clear what ended runs keep in pawl's state folder: homes of the agents, verify trees, snapshots, blobs, trace and journal. Branches and worktrees stay as they are.`;
+const CLEAN = `Clear what ended runs keep in pawl's state folder: homes of the agents, verify trees, snapshots, blobs, trace and journal. Worktrees stay as they are, and so do branches unless --branches is given.`;
 
 const CLEAN_EXAMPLES = `
 A run that is driven is never touched. Without a name neither is one that has
@@ -174,6 +192,7 @@ looked at, restored or resumed any more.
 Examples:
   pawl runs clean --dry-run
   pawl runs clean --older-than 7d
+  pawl runs clean --branches
   pawl runs clean r-20261115-k3f
 `;
 
