@@ -82,7 +82,7 @@ const MACHINE_HINTS: Readonly<Record<string, string>> = {
 
 function machineHint(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
-  return code === undefined ? undefined : MACHINE_HINTS[code];
+  return code === undefined || !Object.hasOwn(MACHINE_HINTS, code) ? undefined : MACHINE_HINTS[code];
 }
 
 /** One line what and why, one line what to do; the stack only when asked. */
