@@ -1,4 +1,5 @@
 /** Judging, as an effect: opens the verify tree, asks the check as often as it takes to know, writes the verdict. */
+import { crashWords, isMachineTrouble } from "../errors.ts";
 import type { NewFact, Verdict } from "../events.ts";
 import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec, RunSpec } from "../spec.ts";
@@ -39,15 +40,28 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
   if (signal.aborted) return;
   const { found, spec } = checkNamed(check, hands);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
-  const verdict = await untilKnown(
-    asking,
-    () => judgeTree(found, tree, asking),
-    (runs) => baselineOfRuns(run.state, spec, runs),
-  );
-  if (verdict === undefined) return;
-  const isBare = mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
-  const known = isBare ? uncontrolled(verdict) : verdict;
-  if (!signal.aborted) await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known }]);
+  const verdict = await orUnverifiable(async () => {
+    const known = await untilKnown(
+      asking,
+      () => judgeTree(found, tree, asking),
+      (runs) => baselineOfRuns(run.state, spec, runs),
+    );
+    const isBare = known !== undefined && mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
+    return isBare ? uncontrolled(known) : known;
+  });
+  if (verdict === undefined || signal.aborted) return;
+  await run.append([{ type: "baseline-recorded", lane, check, tree, verdict }]);
+}
+
+/** What breaks while pawl judges has judged nothing, and must not keep a run from ever coming to an end. */
+async function orUnverifiable<T>(judge: () => Promise<T>): Promise<T | Verdict> {
+  try {
+    return await judge();
+  } catch (error) {
+    // Once there is room again it can be tried again: nothing is lost by ending here.
+    if (isMachineTrouble(error)) throw error;
+    return { is: "unverifiable", reason: `pawl broke while it judged: ${crashWords(error)}` };
+  }
 }
 
 /** Until the agent that is being started has begun. Nobody waits for the base's verdict before its first turn is over. */
@@ -78,21 +92,24 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
   const { found, spec } = checkNamed(check, hands);
   const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
-  const verdict = await untilKnown(
-    asking,
-    () => judgeInStages(found, action, asking),
-    (runs) => verdictOfRuns(run.state, spec, runs),
-  );
+  const verdict = await orUnverifiable(async () => {
+    const known = await untilKnown(
+      asking,
+      () => judgeInStages(found, action, asking),
+      (runs) => verdictOfRuns(run.state, spec, runs),
+    );
+    if (known === undefined) return undefined;
+    const baseline = run.state.baselines.get(check);
+    const isUnbased =
+      known.is === "pass" &&
+      baseline?.is === "unverifiable" &&
+      mayControl(run.state.spec, spec) &&
+      (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
+    return besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
+  });
   await started;
-  if (verdict === undefined) return;
-  const baseline = run.state.baselines.get(check);
-  const isUnbased =
-    verdict.is === "pass" &&
-    baseline?.is === "unverifiable" &&
-    mayControl(run.state.spec, spec) &&
-    (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
-  const said = besideExcused(run.state, spec, isUnbased ? unbased(verdict, baseline) : verdict);
-  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict: said }]);
+  if (verdict === undefined || signal.aborted) return;
+  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
 }
 
 /** As many runs as it takes to say what they come to; undefined when it was aborted. */
@@ -158,12 +175,13 @@ export async function control(action: Judging<"control">, hands: Hands, signal: 
   const passed = verdictOf(run.state, tree, check);
   if (!isGood(run.state, check, passed)) return;
   const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
-  const again = await repeated(passed, action, hands, signal);
-  const { spec } = checkNamed(check, hands);
-  const verdict =
-    isGood(run.state, check, again) && isPlantDue(run.state, spec, again)
+  const verdict = await orUnverifiable(async () => {
+    const again = await repeated(passed, action, hands, signal);
+    const { spec } = checkNamed(check, hands);
+    return isGood(run.state, check, again) && isPlantDue(run.state, spec, again)
       ? await withPlant(again, action, hands, signal)
       : again;
+  });
   await started;
   if (!signal.aborted) await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
 }
