@@ -18,6 +18,7 @@ import { refusedSystem } from "./platform/system.ts";
 import type { Agent, Check, Ports, Redact } from "./ports.ts";
 import type { Executor } from "./ports/executor.ts";
 import type { RunSpec } from "./spec.ts";
+import { lookUp } from "./platform/look-up.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -148,7 +149,7 @@ export async function composeForRun({
           custom: checks,
           tests: spec.protect.tests,
           judge: {
-            agent: named[spec.agent.name],
+            agent: lookUp(named, spec.agent.name),
             settings: spec.agent,
             place: {
               home: judges,
@@ -238,7 +239,7 @@ export async function startAhead(
     agentNamed(wanted.name, { env, commands: start.spec.commands }),
     import("./workspace/layout.ts"),
   ]);
-  const agent = agents[wanted.name];
+  const agent = lookUp(agents, wanted.name);
   if (agent === undefined) throw new Error(`no agent named ${wanted.name}`);
   const ref = randomUUID();
   const session = await agent.open({

@@ -80,9 +80,30 @@ const MACHINE_HINTS: Readonly<Record<string, string>> = {
   EACCES: "See who owns that file, then `pawl resume`.",
 };
 
+/** A file that nobody may read stays so; the others pass, or are a person's to mend before the run can go on. */
+const LASTING: ReadonlySet<string> = new Set(["EACCES"]);
+const MAX_CAUSES = 8;
+
+/** The machine said no (a full disk, no more processes), by the error itself or by what caused it. */
+export function isMachineTrouble(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  const isNamed = code !== undefined && Object.hasOwn(MACHINE_HINTS, code) && !LASTING.has(code);
+  return isNamed || isMachineTrouble(error.cause, depth + 1);
+}
+
+const MAX_CRASH_CHARS = 300;
+
+/** A defect of pawl's own in one line: what, and where it was met. */
+export function crashWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error).slice(0, MAX_CRASH_CHARS);
+  const [, at = ""] = /\n\s+(at [^\n]+)/.exec(error.stack ?? "") ?? [];
+  return `${error.name}: ${error.message} ${at}`.trim().slice(0, MAX_CRASH_CHARS);
+}
+
 function machineHint(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
-  return code === undefined ? undefined : MACHINE_HINTS[code];
+  return code === undefined || !Object.hasOwn(MACHINE_HINTS, code) ? undefined : MACHINE_HINTS[code];
 }
 
 /** One line what and why, one line what to do; the stack only when asked. */

@@ -10,15 +10,15 @@ export function readMcpFiles<T>(
   files: readonly string[],
   { workspace, serverOf }: { workspace: string; serverOf: (name: string, server: NamedServer, file: string) => T },
 ): Record<string, T> {
-  const servers: Record<string, T> = {};
+  const servers = new Map<string, T>();
   for (const file of files) {
     const found = objectOf(objectOf(read(file, workspace))?.["mcpServers"]);
     if (found === undefined) {
       throw new UsageError(`MCP configuration ${file} has no mcpServers`, { hint: '{"mcpServers": {…}}' });
     }
-    for (const [name, server] of Object.entries(found)) servers[name] = serverOf(name, objectOf(server) ?? {}, file);
+    for (const [name, server] of Object.entries(found)) servers.set(name, serverOf(name, objectOf(server) ?? {}, file));
   }
-  return servers;
+  return Object.fromEntries(servers);
 }
 
 export const unreachable = (name: string, file: string): UsageError =>

@@ -10,6 +10,7 @@ import type { Evidence, Failure, Verdict } from "../events.ts";
 import type { Blobs, BlobWriter, Check, JudgeAbout, VerifyTree } from "../ports.ts";
 import type { CheckSpecOf, ProtectSpec } from "../spec.ts";
 import { RUN_TAG } from "../platform/environment.ts";
+import { fault } from "../platform/faults.ts";
 import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
@@ -74,6 +75,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     const { reports } = spec;
     const isTest = options.isTest ?? (() => false);
     let rewritten: string[] = [];
+    fault("judge");
     const asked = ask({ environment, tree: tree.path, reports, shellName: SHELL_NAME });
     try {
       const ended = runProcess({
@@ -98,6 +100,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
       const places = { roots: rootsOf(tree.path, fence?.at) };
       const isWhole = record.outputBytes <= MAX_TAIL_BYTES;
       const output = isWhole ? tail.text() : tail.text().slice(-MAX_SEARCHED_CHARS);
+      fault("judge");
       const texts = await asked.read();
       const written = merged(texts.map((text) => writtenReport(text, places)).filter((one) => one !== undefined));
       const told = written ?? (isWhole ? printedReport(output, places) : undefined);
@@ -139,6 +142,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
 
   /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
   async function withBaseline(verdict: Verdict, { about, output, tree, ranNone, left }: Judged): Promise<Verdict> {
+    fault("judge");
     const isRed = verdict.is === "fail";
     if (verdict.is !== "pass" && !isRed) return verdict;
     const { baseline: before, change } = about;

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { folderOf } from "../platform/command-folder.ts";
+import { lookUp } from "../platform/look-up.ts";
 
 const MAX_PACKAGE_CHARS = 1024 * 1024;
 /** Scripts that call scripts. */
@@ -73,8 +74,9 @@ function isRunnerIn(command: string, scripts: Scripts, depth: number): boolean {
 function isScript(words: readonly string[], scripts: Scripts, depth: number): boolean {
   const [name = "", ...args] = words[0] === "run" || words[0] === "run-script" ? words.slice(1) : words;
   const script = name === "t" ? "test" : name;
-  const own = scripts[script];
-  if (typeof own !== "string" || `pre${script}` in scripts || `post${script}` in scripts) return false;
+  const own = lookUp(scripts, script);
+  const isAlone = [`pre${script}`, `post${script}`].every((name) => !Object.hasOwn(scripts, name));
+  if (typeof own !== "string" || !isAlone) return false;
   if (args.length > 0 && args[0] !== "--") return false;
   return isRunnerIn([own, ...args.slice(1)].join(" "), scripts, depth - 1);
 }

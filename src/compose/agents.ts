@@ -4,6 +4,7 @@ import { UsageError } from "../errors.ts";
 import { agentSpecOf, rosterOf } from "../loop/seats.ts";
 import type { Agent } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
+import { lookUp } from "../platform/look-up.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Roster = Pick<RunSpec, "agent" | "mix" | "review" | "commands">;
@@ -19,7 +20,7 @@ export async function agentsOf(
   spec: RunSpec,
   { env, own = {} }: { env: Environment; own: Readonly<Record<string, Agent>> | undefined },
 ): Promise<Record<string, Agent>> {
-  const known = agentSpecs(spec).filter(({ name }) => own[name] === undefined);
+  const known = agentSpecs(spec).filter(({ name }) => !Object.hasOwn(own, name));
   const found = await Promise.all(known.map(({ name }) => agentNamed(name, { env, commands: spec.commands })));
   return Object.assign({}, own, ...found) as Record<string, Agent>;
 }
@@ -49,7 +50,7 @@ export async function agentNamed(
     const { messages } = await import("../agents/messages.ts");
     return { messages: messages({ userEnvironment: env }) };
   }
-  const entry = commands[name];
+  const entry = lookUp(commands, name);
   if (entry !== undefined) {
     const { command } = await import("../agents/command.ts");
     return { [name]: command({ name, entry, userEnvironment: env }) };
@@ -89,7 +90,7 @@ async function foldersOf(
     const { messagesFolders } = await import("../agents/messages/check.ts");
     return messagesFolders();
   }
-  const entry = commands[name];
+  const entry = lookUp(commands, name);
   if (entry === undefined) return [];
   const { commandFolders } = await import("../agents/command/program.ts");
   return commandFolders(entry, { options, env });
@@ -111,7 +112,8 @@ export async function checkAgents(
 ): Promise<void> {
   for (const agent of agentSpecs(spec)) {
     if (agent.options["nativeGoal"] !== undefined && !WITH_NATIVE_GOAL.has(agent.name)) {
-      const why = NO_NATIVE_GOAL[agent.name] ?? `${agent.name} has no goal loop of its own that pawl could let run`;
+      const why =
+        lookUp(NO_NATIVE_GOAL, agent.name) ?? `${agent.name} has no goal loop of its own that pawl could let run`;
       throw new UsageError(`--native-goal: ${why}`, { hint: "leave it out: pawl's own loop does this" });
     }
     // The run's own agent is the one that judges.
@@ -149,7 +151,7 @@ async function checkAgent(spec: Checked, env: Environment): Promise<void> {
     const { checkMessages } = await import("../agents/messages/check.ts");
     return checkMessages(spec, env);
   }
-  const entry = spec.commands?.[name];
+  const entry = lookUp(spec.commands, name);
   if (entry === undefined) return;
   const { checkCommand } = await import("../agents/command/check.ts");
   checkCommand(spec, entry, env);

@@ -6,6 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { allowedEnvironment, RUN_TAG } from "../platform/environment.ts";
 import type { Redact } from "../ports.ts";
+import { lookUp } from "../platform/look-up.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +44,7 @@ export function thawEnvironment(
   { env, run, home }: Thawed,
 ): Record<string, string> {
   const values = Object.entries(frozen).flatMap(([name, value]): [string, string][] => {
-    const own = value === TAKEN_FROM_DRIVER ? env[name] : value;
+    const own = value === TAKEN_FROM_DRIVER ? lookUp(env, name) : value;
     return own === undefined ? [] : [[name, own]];
   });
   const thawed = Object.fromEntries(values);

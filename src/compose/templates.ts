@@ -10,6 +10,7 @@ import { readTextFile } from "../platform/text-file.ts";
 import type { Base } from "../ports.ts";
 import type { RunSpec } from "../spec.ts";
 import { templateNames } from "./first-prompt.ts";
+import { lookUp } from "../platform/look-up.ts";
 
 const MAX_TEMPLATE_BYTES = 64 * 1024;
 /** What other loops call it. */
@@ -49,7 +50,7 @@ function refuseUnknown(text: string, { what, names }: { what: string; names: rea
   const unknown = usesOf(text).find(({ name }) => !names.includes(name));
   if (unknown === undefined) return;
   const { name, line } = unknown;
-  const meant = nearest(name, names) ?? ALSO_KNOWN_AS[name];
+  const meant = nearest(name, names) ?? lookUp(ALSO_KNOWN_AS, name);
   throw new UsageError(`${what} has an unknown variable {{${name}}} in line ${line}`, {
     hint:
       meant !== undefined && names.includes(meant)

@@ -179,6 +179,8 @@ function reopen(state: RunState, fact: FactOf<"run-reopened">): void {
   clearBenches(state);
   state.reopened += 1;
   state.limits = { ...state.limits, ...fact.limits };
+  // A base that could not be judged is asked once more: what was in the way may be gone.
+  for (const [check, { is }] of state.baselines) if (is === "unverifiable") state.baselines.delete(check);
   if (fact.model !== undefined) state.model = fact.model;
   for (const lane of state.lanes.values()) {
     lane.errorsInRow = 0;

@@ -1,4 +1,5 @@
 /** Judging, as an effect: opens the verify tree, asks the check as often as it takes to know, writes the verdict. */
+import { crashWords, isMachineTrouble } from "../errors.ts";
 import type { NewFact, Verdict } from "../events.ts";
 import type { Check, JudgeAbout } from "../ports.ts";
 import type { CheckSpec, RunSpec } from "../spec.ts";
@@ -27,20 +28,32 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
   if (signal.aborted) return;
   const { found, spec } = checkNamed(check, hands);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
-  const verdict = await untilKnown(
-    asking,
-    () => judgeTree(found, tree, asking),
-    (runs) => baselineOfRuns(run.state, spec, runs),
-  );
-  if (verdict === undefined) return;
-  const isBare = mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
-  const known = isBare ? uncontrolled(verdict) : verdict;
-  if (signal.aborted) return;
+  const verdict = await orUnverifiable(async () => {
+    const known = await untilKnown(
+      asking,
+      () => judgeTree(found, tree, asking),
+      (runs) => baselineOfRuns(run.state, spec, runs),
+    );
+    const isBare = known !== undefined && mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
+    return isBare ? uncontrolled(known) : known;
+  });
+  if (verdict === undefined || signal.aborted) return;
   const { spec: whole, baselines } = run.state;
   const isNews =
-    !guardsOnly(run.state) && guardsOnly({ spec: whole, baselines: new Map([...baselines, [check, known]]) });
+    !guardsOnly(run.state) && guardsOnly({ spec: whole, baselines: new Map([...baselines, [check, verdict]]) });
   const note = isNews ? { note: GUARDS_ONLY } : {};
-  await run.append([{ type: "baseline-recorded", lane, check, tree, verdict: known, ...note }]);
+  await run.append([{ type: "baseline-recorded", lane, check, tree, verdict, ...note }]);
+}
+
+/** What breaks while pawl judges has judged nothing, and must not keep a run from ever coming to an end. */
+export async function orUnverifiable<T>(judge: () => Promise<T>): Promise<T | Verdict> {
+  try {
+    return await judge();
+  } catch (error) {
+    // Once there is room again it can be tried again: nothing is lost by ending here.
+    if (isMachineTrouble(error)) throw error;
+    return { is: "unverifiable", reason: `pawl broke while it judged: ${crashWords(error)}` };
+  }
 }
 
 /** Until the agent that is being started has begun. Nobody waits for the base's verdict before its first turn is over. */
@@ -71,33 +84,36 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
   const { found, spec } = checkNamed(check, hands);
   const started = run.append([{ type: "check-start", lane, check, tree, iteration }]);
   const asking = { hands, signal, about: aboutJudging(action, hands), spec };
-  const verdict = await untilKnown(
-    asking,
-    () =>
-      judgeInStages({
-        check,
-        tree,
-        baseTests: action.baseTests,
-        before: run.state,
-        baseline: asking.about.baseline,
-        wall: run.now().wall,
-        judge: (one) => judgeTree(found, one, asking),
-        workspace: hands.ports.workspace,
-        signal,
-      }),
-    (runs) => verdictOfRuns(run.state, spec, runs),
-  );
+  const verdict = await orUnverifiable(async () => {
+    const said = await untilKnown(
+      asking,
+      () =>
+        judgeInStages({
+          check,
+          tree,
+          baseTests: action.baseTests,
+          before: run.state,
+          baseline: asking.about.baseline,
+          wall: run.now().wall,
+          judge: (one) => judgeTree(found, one, asking),
+          workspace: hands.ports.workspace,
+          signal,
+        }),
+      (runs) => verdictOfRuns(run.state, spec, runs),
+    );
+    if (said === undefined) return undefined;
+    const baseline = run.state.baselines.get(check);
+    const isUnbased =
+      said.is === "pass" &&
+      baseline?.is === "unverifiable" &&
+      mayControl(run.state.spec, spec) &&
+      (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
+    const known = isUncontrollable(run.state, spec, said) ? uncontrolled(said) : said;
+    return besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
+  });
   await started;
-  if (verdict === undefined) return;
-  const baseline = run.state.baselines.get(check);
-  const isUnbased =
-    verdict.is === "pass" &&
-    baseline?.is === "unverifiable" &&
-    mayControl(run.state.spec, spec) &&
-    (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
-  const known = isUncontrollable(run.state, spec, verdict) ? uncontrolled(verdict) : verdict;
-  const said = besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
-  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict: said }]);
+  if (verdict === undefined || signal.aborted) return;
+  await run.append([{ type: "check-end", lane, check, tree, iteration, verdict }]);
 }
 
 /** As many runs as it takes to say what they come to; undefined when it was aborted. */

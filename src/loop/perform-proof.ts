@@ -3,7 +3,15 @@ import type { Verdict } from "../events.ts";
 import type { Check, JudgeAbout } from "../ports.ts";
 import { controlled, isGood, needsBase, plantedRun, type Good, type PlantedRun } from "./control.ts";
 import type { Hands } from "./hands.ts";
-import { aboutJudging, checkNamed, judgeTree, plantable, type Asking, type Judging } from "./perform-check.ts";
+import {
+  aboutJudging,
+  checkNamed,
+  judgeTree,
+  orUnverifiable,
+  plantable,
+  type Asking,
+  type Judging,
+} from "./perform-check.ts";
 import type { Company } from "./perform-verify.ts";
 import { blamed } from "./pre-existing.ts";
 import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
@@ -25,10 +33,11 @@ export async function prove(action: Judging<"prove">, hands: Hands, signal: Abor
   const onStart = (): void =>
     void (started ??= run.append([{ type: "proof-start", lane, check, tree, iteration, part }]));
   const asking = { hands, signal, about: aboutJudging(action, hands), spec, how, onStart } as const;
-  const verdict =
+  const verdict = await orUnverifiable(() =>
     part.is === "repetition"
-      ? await repeated(passed, found, { ...asking, action })
-      : await withPlant(passed, found, { ...asking, action });
+      ? repeated(passed, found, { ...asking, action })
+      : withPlant(passed, found, { ...asking, action }),
+  );
   await started;
   if (!signal.aborted) await run.append([{ type: "proof-end", lane, check, tree, iteration, part, verdict }]);
 }

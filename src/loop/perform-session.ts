@@ -15,7 +15,7 @@ interface Place {
 const keyOf = ({ lane, role }: Place): string => (role === undefined ? lane : `${lane}/${role}`);
 
 export function agentOf({ ports }: Hands, { agent: name }: Seat): Agent {
-  const agent = ports.agents[name];
+  const agent = Object.hasOwn(ports.agents, name) ? ports.agents[name] : undefined;
   if (agent === undefined) throw new Error(`no agent named ${name}`);
   return agent;
 }

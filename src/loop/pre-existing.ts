@@ -24,7 +24,11 @@ export function redBefore({ baselines, spec }: Before, check: string): ReadonlyS
   const before = baselines.get(check);
   const own = before?.is === "fail" ? before.failures.map(({ fingerprint }) => fingerprint) : [];
   const first = spec.fork?.redBefore;
-  return new Set(first === undefined ? own : own.filter((one) => first[check]?.includes(one) === true));
+  return new Set(
+    first === undefined
+      ? own
+      : own.filter((one) => Object.hasOwn(first, check) && first[check]?.includes(one) === true),
+  );
 }
 
 /** Nothing fails but what failed before the first turn, and it is known by name. */

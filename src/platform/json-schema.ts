@@ -3,6 +3,7 @@
  * before it is used, because one that is silently passed over would let everything through.
  */
 import { isDeepStrictEqual } from "node:util";
+import { lookUp } from "./look-up.ts";
 
 type Json = unknown;
 type Schema = boolean | Readonly<Record<string, Json>>;
@@ -217,7 +218,8 @@ function resolve(root: Schema, ref: string): Schema | undefined {
     .slice(1)
     .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
   const found = steps.reduce<Json>(
-    (value, step) => (isObject(value) || Array.isArray(value) ? (value as Record<string, Json>)[step] : undefined),
+    (value, step) =>
+      isObject(value) || Array.isArray(value) ? lookUp(value as Record<string, Json>, step) : undefined,
     root,
   );
   return typeof found === "boolean" || isObject(found) ? found : undefined;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { lookUp } from "../platform/look-up.ts";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -42,7 +43,7 @@ export async function readBytes(
   const encoding = request.headers["content-encoding"] ?? "identity";
   const whole = Buffer.concat(chunks);
   if (encoding === "identity") return { is: "bytes", bytes: whole };
-  const decode = DECODERS[encoding];
+  const decode = lookUp(DECODERS, encoding);
   if (decode === undefined) return { is: "unreadable" };
   try {
     return { is: "bytes", bytes: Buffer.from(await decode(whole, { maxOutputLength: maxBytes })) };

@@ -160,6 +160,22 @@ export function answered(args: readonly string[], result: GitResult): GitResult 
   return result;
 }
 
+/** What git was told by the system, in the words of the C library. */
+const SYSTEM_WORDS: readonly (readonly [code: string, words: string])[] = [
+  ["ENOSPC", "No space left on device"],
+  ["EDQUOT", "Disk quota exceeded"],
+  ["EROFS", "Read-only file system"],
+  ["EIO", "Input/output error"],
+  ["EMFILE", "Too many open files"],
+  ["ENOMEM", "Cannot allocate memory"],
+  ["EAGAIN", "Resource temporarily unavailable"],
+];
+
+function machineTrouble(stderr: string): Error | undefined {
+  const [code, words] = SYSTEM_WORDS.find(([, said]) => stderr.includes(`: ${said}`)) ?? [];
+  return code === undefined ? undefined : Object.assign(new Error(words), { code });
+}
+
 export function gitFailed(args: readonly string[], result: GitResult): TerminalError {
   const lines = result.stderr.trim().split("\n");
   // Advice follows: of a lock, six lines of it.
@@ -167,6 +183,7 @@ export function gitFailed(args: readonly string[], result: GitResult): TerminalE
   const said = (named.length === 0 ? lines : named).slice(-3).join("; ") || (result.signal ?? `exit ${result.code}`);
   return new TerminalError(`git ${args[0]} failed: ${said}`, {
     hint: "Nothing was lost: snapshots are in pawl's own repository. Look at the disk and the repository, then resume.",
+    cause: machineTrouble(result.stderr),
   });
 }
 

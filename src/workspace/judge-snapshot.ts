@@ -1,5 +1,6 @@
 /** What becomes of a snapshot that was just taken: whose change it is decides what is put back and what is followed. */
 import type { PathChange } from "../events.ts";
+import { fault } from "../platform/faults.ts";
 import type { Snapshot } from "../ports.ts";
 import { followUser } from "./guard.ts";
 import { judgedAgain, judgedTree, undoneIn, type Judged } from "./judged.ts";
@@ -43,6 +44,7 @@ export async function judgeSnapshot(lane: Lane, about: Request): Promise<Result>
     lane.memory.tests = { tree, newTests: [], testsChanged: [] };
     return { guard: tree, tree, isLeft: false, said: {}, warnings: [] };
   }
+  fault("judge");
   const touches = about.changes.some(
     ({ path }) => lane.protection.kindOf(Buffer.from(path, "latin1").toString("utf8")) !== undefined,
   );

@@ -1,5 +1,6 @@
 /** The Workspace port on git: one lane's directory, with pawl's private repository beside it. */
 import { TerminalError, UsageError } from "../errors.ts";
+import { fault } from "../platform/faults.ts";
 import type { Workspace } from "../ports.ts";
 import type { ProtectSpec, WorkspaceSpec } from "../spec.ts";
 import { accept } from "./accept.ts";
@@ -92,7 +93,10 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
     },
     dropBranch: () => inTurn(async () => await dropBranch((await opened()).lane)),
     standing: () => inTurn(async () => await standing((await opened()).lane)),
-    verifyTree: async (tree) => await (await opened()).trees.open(tree).catch(refuseToGoOn),
+    verifyTree: async (tree) => {
+      fault("judge");
+      return await (await opened()).trees.open(tree).catch(refuseToGoOn);
+    },
     close: async () => {
       await Promise.allSettled([last, open?.trees.settled()]);
     },

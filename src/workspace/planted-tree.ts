@@ -1,6 +1,7 @@
 /** A tree with failures planted in the base's own test files, written into pawl's repository; the workspace is not touched. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fault } from "../platform/faults.ts";
 import { globMatcher } from "../platform/glob.ts";
 import type { Planted, Workspace } from "../ports.ts";
 import type { Lane } from "./lane.ts";
@@ -21,6 +22,7 @@ interface Entry {
 }
 
 export async function plantedTree(lane: Lane, tree: string, about: About): Promise<Planted | undefined> {
+  fault("judge");
   const entries = await testFiles(lane, tree, about);
   if (entries.length === 0) return undefined;
   const folder = mkdtempSync(join(lane.layout.home, "plant-"));

@@ -1,4 +1,5 @@
 /** Assertions that must fail, of the kinds that a test file uses itself, in its own language. Pure. */
+import { lookUp } from "../platform/look-up.ts";
 
 /** Arguments with which each fails; the first is what is looked at, where it has one of its own. */
 const EXPECT: Readonly<Record<string, readonly [string, string]>> = {
@@ -106,15 +107,15 @@ const named = (text: string, pattern: RegExp): string[] => [
 const PROBES = {
   javascript(text: string): string[] {
     const expects = named(text, /\.(to[A-Z]\w*)\s*\(/g).flatMap((name) => {
-      const [seen, wanted] = EXPECT[name] ?? [];
+      const [seen, wanted] = lookUp(EXPECT, name) ?? [];
       return seen === undefined ? [] : [`expect(${seen}).${name}(${wanted})`];
     });
     const chains = named(text, /\.(to(?:\.\w+)+)/g).flatMap((name) => {
-      const [seen, wanted] = CHAI[name] ?? [];
+      const [seen, wanted] = lookUp(CHAI, name) ?? [];
       return seen === undefined ? [] : [`expect(${seen}).${name}${wanted === undefined ? "" : `(${wanted})`}`];
     });
     const calls = named(text, /\bassert((?:\.strict)?\.\w+)\s*\(/g).flatMap((name) => {
-      const wrong = ASSERT[name.split(".").at(-1) ?? ""];
+      const wrong = lookUp(ASSERT, name.split(".").at(-1) ?? "");
       return wrong === undefined ? [] : [`assert${name}(${wrong})`];
     });
     // `import { ok, strictEqual as same } from "node:assert"`, and the same by `require`.
@@ -122,15 +123,17 @@ const PROBES = {
       /\{([^{}]*)\}\s*(?:from|=\s*require\s*\()\s*["'](?:node:)?assert(?:\/strict)?["']/.exec(text) ?? [];
     const taken = list.split(",").flatMap((one) => {
       const [name = "", local = name] = one.trim().split(/\s+as\s+|\s*:\s*/);
-      return ASSERT[name] === undefined ? [] : [`${local}(${ASSERT[name]})`];
+      const wrong = lookUp(ASSERT, name);
+      return wrong === undefined ? [] : [`${local}(${wrong})`];
     });
     const plain = /(?:^|[^.\w])assert\s*\(/.test(text) ? ["assert(false)"] : [];
     return [...expects, ...chains, ...calls, ...taken, ...plain];
   },
   python(text: string): string[] {
-    const methods = named(text, /\bself\.(assert\w+)\s*\(/g).flatMap((name) =>
-      UNITTEST[name] === undefined ? [] : [`self.${name}(${UNITTEST[name]})`],
-    );
+    const methods = named(text, /\bself\.(assert\w+)\s*\(/g).flatMap((name) => {
+      const wrong = lookUp(UNITTEST, name);
+      return wrong === undefined ? [] : [`self.${name}(${wrong})`];
+    });
     return [...(/\bunittest\b/.test(text) ? methods : []), ...(/^\s*assert\b/m.test(text) ? ["assert 1 == 2"] : [])];
   },
   rust: (text: string): string[] =>

@@ -1,5 +1,5 @@
 /** Snapshots: the whole workspace as a commit under the lane's refs, nested repositories under refs of their own. */
-import { TerminalError } from "../errors.ts";
+import { crashWords, isMachineTrouble, TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
 import { committedBeside, ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
 import { guardIn, isLeftIn, withGuard, withLeft } from "./guard.ts";
@@ -15,7 +15,20 @@ import { takeTree } from "./take-tree.ts";
 import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
 
+/** A defect of pawl's own would be met by every attempt: such a snapshot is refused, so that the run can come to an end. */
 export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
+  try {
+    return await take(lane, n, about);
+  } catch (error) {
+    if (error instanceof TerminalError || isMachineTrouble(error) || about.parent === null) throw error;
+    lane.memory.indexTree = undefined;
+    const { oid, tree } = await keepParent(lane, n, { ...about, parent: await parentOf(lane, about.parent) });
+    const why = `pawl broke while it took the snapshot (${crashWords(error)}); the files are untouched on disk, and a resumed run takes another one`;
+    return { ...refused({ commit: oid, tree }, why), refused: why, flagged: watchLater(lane) };
+  }
+}
+
+async function take(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapshot> {
   ensureWorkspace(lane.spec.path);
   if (about.parent !== null) await refuseLed(lane, about.by);
   const caps = capsOf(lane.spec);
@@ -33,11 +46,7 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
   const { at } = about;
   if (taken.scan.refused !== undefined) {
     lane.memory.indexTree = known;
-    lane.memory.followedIndex = undefined;
-    // It has its number like any other: a run that is reopened goes on from it.
-    const message = withLeft(withGuard(lane, { message: about.message, guard: parent.guard }));
-    const oid = await commit(lane, { tree: parent.tree, parents, message, at });
-    await recordRef(lane, { n, oid });
+    const { oid } = await keepParent(lane, n, { ...about, parent });
     const why = { ...refused({ commit: oid, tree: parent.tree }, taken.scan.refused), warnings: lostRefs };
     return { ...why, flagged: watchLater(lane) };
   }
@@ -77,6 +86,20 @@ export async function snapshot(lane: Lane, n: number, about: SnapshotAbout): Pro
     flagged: watchLater(lane, changes),
     warnings: [...first, ...lostRefs, ...taken.warnings, ...nested, ...warnings],
   };
+}
+
+/** A refused snapshot has its number like any other: a run that is reopened goes on from it. */
+async function keepParent(
+  lane: Lane,
+  n: number,
+  { parent, message: title, at }: { parent: Parent; message: string; at: number },
+): Promise<{ oid: string; tree: string }> {
+  lane.memory.followedIndex = undefined;
+  const message = withLeft(withGuard(lane, { message: title, guard: parent.guard }));
+  const parents = parent.commit === null ? [] : [parent.commit];
+  const oid = await commit(lane, { tree: parent.tree, parents, message, at });
+  await recordRef(lane, { n, oid });
+  return { oid, tree: parent.tree };
 }
 
 /** TerminalError when the files are those of other work. */

@@ -4,11 +4,13 @@ import { mkdtempSync, realpathSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FaultPlace, faultEvery, undisturbed } from "../support/fault-run.ts";
+import { crashEveryStage, FaultPlace, faultEvery, undisturbed } from "../support/fault-run.ts";
 
 const LIMIT_MS = 600_000;
 /** One red and one green: the campaign's runs have another red one, which comes by the same points again. */
 const ITERATIONS = 2;
+/** Of judging, that one iteration, its base and its control come by at least. */
+const MIN_STAGES = 10;
 
 describe("a fault at", () => {
   it.each([
@@ -42,6 +44,18 @@ describe("a fault of a fenced run at", () => {
       const { points, wrongs } = await faultEvery(point, how, every);
       expect(wrongs).toEqual([]);
       expect(points).toBeGreaterThan(2);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("a crash at every stage of judging", () => {
+  it.each(["kill", "BUG"] as const)(
+    "(%s) leaves a run that can be resumed to its end",
+    async (how) => {
+      const { stages, wrongs } = await crashEveryStage(how);
+      expect(wrongs).toEqual([]);
+      expect(stages).toBeGreaterThan(MIN_STAGES);
     },
     LIMIT_MS,
   );

@@ -57,6 +57,8 @@ interface PlaceOptions {
   iterations?: number;
   /** A place that was made before. */
   root?: string;
+  /** Its check is a script in which a failure can be planted. */
+  controlled?: boolean;
 }
 
 export class FaultPlace {
@@ -68,7 +70,7 @@ export class FaultPlace {
   readonly #file: string;
   readonly #iterations: number;
 
-  constructor({ state, fence = "none", iterations = ITERATIONS, root }: PlaceOptions = {}) {
+  constructor({ state, fence = "none", iterations = ITERATIONS, root, controlled = false }: PlaceOptions = {}) {
     this.#iterations = iterations;
     this.root = root ?? realpathSync(mkdtempSync(join(tmpdir(), "pawl-fault-")));
     this.repo = join(this.root, "repo");
@@ -89,9 +91,13 @@ export class FaultPlace {
     mkdirSync(this.repo);
     mkdirSync(join(this.root, "home"));
     writeFileSync(join(this.repo, "a file"), "base\n");
+    writeFileSync(join(this.repo, "check.sh"), "test -e good || exit 1\n");
     initRepository(this.repo, { branch: "trunk", user: { name: "User", email: "user@example.invalid" } });
     const commit = commitAll("base", { cwd: this.repo, env: this.env });
-    writeFileSync(this.#file, JSON.stringify({ spec: this.#spec(fence), base: this.#base(commit), iterations }));
+    writeFileSync(
+      this.#file,
+      JSON.stringify({ spec: this.#spec(fence, controlled), base: this.#base(commit), iterations }),
+    );
   }
 
   git(...args: string[]): string {
@@ -107,20 +113,26 @@ export class FaultPlace {
     };
   }
 
-  #spec(kind: FenceKind): RunSpec {
+  #spec(kind: FenceKind, controlled: boolean): RunSpec {
     const spec = makeSpec({ run: this.run, environment: { PATH: this.env["PATH"] ?? "" } });
+    const command = controlled ? "sh check.sh" : "test -e good";
     return {
       ...spec,
       fence: { ...spec.fence, kind },
       workspace: { ...spec.workspace, repository: this.repo, path: this.repo, branch: "pawl/fault" },
       agent: { ...spec.agent, name: "scripted" },
-      checks: [{ name: "good", kind: "command", command: "test -e good", required: true, timeoutMs: 60_000 }],
+      checks: [{ name: "good", kind: "command", command, required: true, timeoutMs: 60_000 }],
+      ...(controlled ? { protect: { ...spec.protect, tests: ["check.sh"], scripts: { [command]: "check.sh" } } } : {}),
+      ...(controlled ? { verdicts: { ...spec.verdicts, control: "auto", passes: 1 } } : {}),
     };
   }
 
-  async drive(fault?: string): Promise<{ status: number | null; signal: string | null; said: string }> {
+  async drive(
+    fault?: string,
+    how: "" | "reopen" = "",
+  ): Promise<{ status: number | null; signal: string | null; said: string }> {
     const env = { ...this.env, ...(fault === undefined ? {} : { PAWL_FAULT: fault }) };
-    const child = spawn(process.execPath, [DRIVER, this.#file], {
+    const child = spawn(process.execPath, [DRIVER, this.#file, how], {
       env,
       cwd: this.repo,
       stdio: ["ignore", "ignore", "pipe"],
@@ -187,7 +199,7 @@ interface Calm {
   passed: Record<FaultPoint, number>;
 }
 
-type Kind = Required<Pick<PlaceOptions, "fence" | "iterations">>;
+type Kind = Required<Pick<PlaceOptions, "fence" | "iterations">> & Pick<PlaceOptions, "controlled">;
 const calms = new Map<string, Promise<Calm>>();
 
 /** The measure for all others of its kind: made once. */
@@ -267,4 +279,34 @@ export async function faultEvery(
   };
   await Promise.all(Array.from({ length: DRIVES_AT_ONCE }, work));
   return { points, wrongs };
+}
+
+/**
+ * At each stage of judging of a run of one iteration the process is killed, or pawl's own code throws: whichever way it
+ * ends, it has to come to its proper end when it is driven, or reopened, without the fault.
+ */
+export async function crashEveryStage(how: "kill" | "BUG"): Promise<{ stages: number; wrongs: string[] }> {
+  const { passed } = await calmRun({ fence: "none", iterations: 1, controlled: true });
+  const wrongs: string[] = [];
+  let next = 1;
+  const crash = async (fault: string): Promise<void> => {
+    const place = new FaultPlace({ iterations: 1, controlled: true });
+    try {
+      const first = await place.drive(fault);
+      const { outcome } = await place.seen();
+      if (first.signal === null && !first.said.endsWith("fault met")) wrongs.push(`${fault}: not met`);
+      // What is thrown is got over, or ends in an outcome that says so.
+      if (how === "BUG" && first.status !== 0) wrongs.push(`${fault}: ended with ${first.status}: ${first.said}`);
+      const again = outcome === "verified" ? first : await place.drive(undefined, "reopen");
+      const end = (await place.seen()).outcome;
+      if (end !== "verified") wrongs.push(`${fault}: ${outcome}, then ${end}: ${again.said}`);
+    } finally {
+      place.remove();
+    }
+  };
+  const work = async (): Promise<void> => {
+    while (next <= passed.judge) await crash(`judge:${next++}:${how}`);
+  };
+  await Promise.all(Array.from({ length: DRIVES_AT_ONCE }, work));
+  return { stages: passed.judge, wrongs };
 }

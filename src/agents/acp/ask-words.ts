@@ -73,14 +73,14 @@ function optionsOf(about: Json): { value: string; label: string; description: st
 
 /** In the form that was asked for. */
 export function answersOf(choices: readonly Choice[], words: (at: number) => string | undefined): Json {
-  const content: Record<string, unknown> = {};
+  const content = new Map<string, unknown>();
   for (const [at, { field, other, many, options, values }] of choices.entries()) {
     const said = words(at);
     if (said === undefined) continue;
     const picked = (many ? said.split(",") : [said]).map((one) => options.indexOf(one.trim()));
     const chosen = picked.flatMap((index) => values[index] ?? []);
-    if (options.length > 0 && chosen.length === picked.length) content[field] = many ? chosen : chosen[0];
-    else content[options.length === 0 ? field : (other ?? field)] = said;
+    if (options.length > 0 && chosen.length === picked.length) content.set(field, many ? chosen : chosen[0]);
+    else content.set(options.length === 0 ? field : (other ?? field), said);
   }
-  return content;
+  return Object.fromEntries(content);
 }

@@ -2,6 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec } from "../../spec.ts";
 import { wordsOf } from "./command-line.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 export interface AcpOptions {
   /** The program and its arguments. */
@@ -56,7 +57,7 @@ function word(flag: string, value: Value | undefined): string | undefined {
 /** Throws UsageError for what cannot be asked of an ACP agent. */
 export function acpOptions({ name: agent, options }: Pick<AgentSpec, "name" | "options">): AcpOptions {
   for (const name of Object.keys(options)) {
-    const refused = REFUSED[name];
+    const refused = lookUp(REFUSED, name);
     if (refused !== undefined) throw new UsageError(refused.message, { hint: refused.hint });
     if (KNOWN.includes(name)) continue;
     throw new UsageError(`the acp agent has no option ${name}`, { hint: `it knows: ${KNOWN.join(", ")}` });

@@ -3,6 +3,7 @@ import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal, type RefusalKind } from "../outcome.ts";
 import { isObject, objectAt, textAt, type Json } from "./json.ts";
 import type { Said } from "../refusal.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** How the request that started the turn was answered. */
 export type Answered =
@@ -91,7 +92,7 @@ function failure({ code, message, data }: Extract<Answered, { is: "error" }>, re
   if (refusal !== undefined) return refused(refusal, text);
   if (code === AUTH_REQUIRED) return { is: "failed", kind: "login", message: text };
   if (code === CANCELLED) return { is: "cut", reason: text };
-  const kind = KINDS[textAt(about, "errorKind")];
+  const kind = lookUp(KINDS, textAt(about, "errorKind"));
   if (kind !== undefined) return outcomeOfRefusal({ kind, status: null, text });
   if (code >= HTTP_STATUS.first && code <= HTTP_STATUS.last)
     return outcomeOfRefusal({ kind: undefined, status: code, text });

@@ -5,6 +5,7 @@ import type { AgentSpec, AskSpec } from "../../spec.ts";
 import { PAWL_SERVER } from "../done-call.ts";
 import { readMcpFiles, refuseOwnName } from "../mcp-files.ts";
 import { words, type OptionValue } from "../option-words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 type Effort = NonNullable<Options["effort"]>;
 
@@ -69,9 +70,10 @@ function extraArguments(given: readonly string[]): Record<string, string | null>
       });
     }
     const name = match[1] as string;
-    const why = RESERVED[name];
+    const why = lookUp(RESERVED, name);
     if (why !== undefined) throw new UsageError(`--${name} cannot be passed on to Claude Code: ${why}`);
-    if (name in extra) throw new UsageError(`--${name} is given twice`, { hint: "join the values with commas" });
+    if (Object.hasOwn(extra, name))
+      throw new UsageError(`--${name} is given twice`, { hint: "join the values with commas" });
     const next = given[i + 1];
     if (match[2] !== undefined) extra[name] = match[2];
     else if (next !== undefined && !next.startsWith("--")) {

@@ -3,6 +3,7 @@ import type { SDKAssistantMessageError } from "@anthropic-ai/claude-agent-sdk";
 import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal } from "../outcome.ts";
 import type { RefusalKind } from "../outcome.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** What is read of a result message, whatever its subtype. */
 export interface ResultSignal {
@@ -78,7 +79,7 @@ export function outcomeOf(signals: Signals): TurnOutcome {
   if (result.subtype === "error_max_turns" || reason === "max_turns") {
     return { is: "failed", kind: "max-turns", message: brief(text || "the agent reached its limit of model calls") };
   }
-  const terminal = reason === undefined ? undefined : TERMINAL[reason];
+  const terminal = reason === undefined ? undefined : lookUp(TERMINAL, reason);
   if (terminal !== undefined) return outcomeOfRefusal({ kind: terminal, status: null, text: text || String(reason) });
   if (result.is_error || signals.error !== undefined) return refusal(signals, result, text);
   if (result.stop_reason === "refusal") return { is: "failed", kind: "refused", message: brief(text) };

@@ -8,6 +8,7 @@ import type { Live } from "./live.ts";
 import type { Piped } from "../piped.ts";
 import { isObject, textAt, type CodexWake, type Json } from "./protocol.ts";
 import { wakes } from "../wakes.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** How long the stream may still deliver after the process has exited. */
 const EXIT_DRAIN_MS = 300;
@@ -100,7 +101,7 @@ function itemOf(item: unknown): Json {
   const { type, text, aggregated_output: aggregatedOutput, exit_code: exitCode, ...rest } = item;
   return {
     ...rest,
-    type: TYPES[String(type)] ?? "",
+    type: lookUp(TYPES, String(type)) ?? "",
     ...(type === "reasoning" ? { summary: [text] } : { text }),
     aggregatedOutput,
     exitCode,

@@ -7,6 +7,7 @@ import { isObject, textAt, type Json } from "./protocol.ts";
 import { entriesOf, rolloutOf, type Entry } from "./rollout.ts";
 import { notedTurn, type NotedTurn } from "./noted.ts";
 import { markOf, threadOf } from "./threads.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** Names of finished tool calls, as the live stream has them. */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -222,7 +223,7 @@ function takeItem(item: Json, { fold, spent }: Omit<Taking, "uuid">): void {
 function toolName(type: string, item: Json): string | undefined {
   if (type === "DynamicToolCall") return textAt(item, "tool");
   if (type === "McpToolCall") return `mcp__${textAt(item, "server")}__${textAt(item, "tool")}`;
-  return TOOLS[type];
+  return lookUp(TOOLS, type);
 }
 
 function takeEvent(payload: Json, fold: Fold): void {

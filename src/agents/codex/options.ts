@@ -2,6 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec, AskSpec } from "../../spec.ts";
 import { words, type OptionValue } from "../option-words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
 type Sandbox = (typeof SANDBOXES)[number];
@@ -72,7 +73,7 @@ function extraWords(given: readonly string[]): string[] {
     if (match[2] === undefined) i += 1;
     const isSetting = match[1] === "-c" || match[1] === "--config";
     const [key = ""] = value.split(/[.=]/, 1);
-    const why = isSetting ? RESERVED[key.trim()] : undefined;
+    const why = isSetting ? lookUp(RESERVED, key.trim()) : undefined;
     if (why !== undefined) throw new UsageError(`-c ${key} cannot be passed on to codex: ${why}`);
     if (OWN_GOAL.test(value)) {
       throw new UsageError(`${match[1]} ${value} cannot be passed on to codex: use pawl's own --native-goal`);
@@ -112,7 +113,8 @@ function goalIn(given: OptionValue | undefined, { exec }: { exec: boolean }): st
 /** Throws UsageError for what Codex does not support. */
 export function codexOptions(options: AgentSpec["options"], { ask = NOBODY_ASKED, fenced }: About): CodexOptions {
   for (const name of Object.keys(options)) {
-    if (REFUSED[name] !== undefined) throw new UsageError(REFUSED[name]);
+    const refused = lookUp(REFUSED, name);
+    if (refused !== undefined) throw new UsageError(refused);
     if (KNOWN.includes(name)) continue;
     throw new UsageError(`the codex agent has no option ${name}`, { hint: `it knows: ${KNOWN.join(", ")}` });
   }

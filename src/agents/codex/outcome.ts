@@ -3,6 +3,7 @@ import type { TurnOutcome } from "../../events.ts";
 import { brief, outcomeOfRefusal, type RefusalKind } from "../outcome.ts";
 import { isObject, type TurnError } from "./protocol.ts";
 import type { Said } from "../refusal.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 export interface Signals {
   /** Of the turn, as its last message says; undefined: there was none. */
@@ -42,7 +43,7 @@ export function outcomeOf({ status, error, refusal, died }: Signals): TurnOutcom
 }
 
 function failure({ message, codexErrorInfo: info }: TurnError, refusal: Said | undefined): TurnOutcome {
-  const word = typeof info === "string" ? KINDS[info] : undefined;
+  const word = typeof info === "string" ? lookUp(KINDS, info) : undefined;
   const { status } = refusal ?? { status: statusIn(info) };
   const { resetAt } = refusal ?? {};
   // The model's own name for it says most; Codex has one word for what it does not know.

@@ -10,6 +10,7 @@ import type { CommandOptions } from "./options.ts";
 import { programPath } from "../programs.ts";
 import { instructionsFile, programHome, promptFile, type Conversation } from "./record.ts";
 import { commandWords, filledText, hasPlaceholder } from "./words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -105,7 +106,7 @@ function environmentOf(
   { environment }: Pick<OpenRequest, "environment">,
   { entry, user, places, reached }: Surroundings,
 ): Record<string, string> {
-  const passed = entry.pass.flatMap((name) => (user[name] === undefined ? [] : [[name, user[name]]]));
+  const passed = entry.pass.flatMap((name) => (lookUp(user, name) === undefined ? [] : [[name, user[name]]]));
   const own = Object.entries(entry.environment).map(([name, text]) => [name, filledText(text, places)]);
   const listed = environment["no_proxy"] ?? environment["NO_PROXY"] ?? "";
   const direct = listed === "" ? "127.0.0.1" : `${listed},127.0.0.1`;

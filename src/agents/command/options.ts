@@ -4,6 +4,7 @@ import { UsageError } from "../../errors.ts";
 import type { AgentSpec } from "../../spec.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
 import { hasPlaceholder, type Placeholder, type Values } from "./words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 export interface CommandOptions {
   /** Path or name of the program, instead of the entry's. */
@@ -59,7 +60,7 @@ function refuseUnknown(name: string, options: About["options"]): void {
   const known = [...PLAIN, ...CARRIED.map(({ option }) => option)];
   const unknown = Object.keys(options).find((option) => !known.includes(option));
   if (unknown === undefined) return;
-  const flag = FLAGS[unknown] ?? `--${unknown.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = lookUp(FLAGS, unknown) ?? `--${unknown.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   throw new UsageError(`${flag} means nothing to the agent ${name}: it is a command`, {
     hint: `leave it out; a command can be told ${[...CARRIED.map((one) => one.flag), "--agent-bin"].join(", ")}`,
   });

@@ -4,6 +4,7 @@ import type { OutputRule } from "../../spec/command-agent.ts";
 import type { Counted, Meter } from "./meter.ts";
 import { at, countAt, holds, numberAt, textAt, timeAt, wordsAt } from "./paths.ts";
 import { newView, MAX_FINAL_CHARS, shortened, tooLong, type OutputReader, type PrintedError } from "./view.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 const MAX_INPUT_CHARS = 64 * 1024;
 
@@ -143,7 +144,7 @@ function countedOf(usage: NonNullable<OutputRule["usage"]>, value: unknown): Cou
 
 function errorOf(error: NonNullable<OutputRule["error"]>, value: unknown): PrintedError {
   return {
-    kind: error.kinds?.[textAt(value, error.kind) ?? ""],
+    kind: lookUp(error.kinds, textAt(value, error.kind) ?? ""),
     status: numberAt(value, error.status),
     text: wordsAt(value, error.text),
     resetAt: timeAt(value, error.reset),

@@ -1,6 +1,7 @@
 /** The words of a call, from an entry's command and the values of its placeholders. Pure. */
 import { UsageError } from "../../errors.ts";
 import type { CommandEntry } from "../../spec/command-agent.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** What may stand in braces in a command. Lists repeat their group. */
 const PLACEHOLDERS = [
@@ -54,7 +55,7 @@ export function commandWords(command: CommandEntry["command"], values: Values): 
 }
 
 function groupWords(group: readonly string[], values: Values): string[] {
-  const names = namesIn(group).filter((name): name is Placeholder => name in values || isKnown(name));
+  const names = namesIn(group).filter((name): name is Placeholder => Object.hasOwn(values, name) || isKnown(name));
   if (names.some((name) => values[name] === undefined)) return [];
   const list = names.find((name) => typeof values[name] === "object");
   if (list === undefined) return group.map((word) => filled(word, values));
@@ -65,7 +66,7 @@ const isKnown = (name: string): boolean => (PLACEHOLDERS as readonly string[]).i
 
 function filled(word: string, values: Readonly<Record<string, string | readonly string[] | undefined>>): string {
   return word.replaceAll(NAMED, (whole, name: string) => {
-    const value = values[name];
+    const value = lookUp(values, name);
     return typeof value === "string" ? value : whole;
   });
 }

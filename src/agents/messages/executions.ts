@@ -1,6 +1,7 @@
 /** Code that the model ran in its provider's sandbox: from the blocks of the API to what pawl knows of any execution. */
 import type { Execution, ExecutionEnd, Language, Printed } from "../../ports/executor.ts";
 import { fieldText, type Block } from "./blocks.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 export interface Ran {
   language: Language;
@@ -42,7 +43,7 @@ export function executionReader(): ExecutionReader {
     const command = input("command");
     const [, program = "", path = ""] = RUNS_FILE.exec(command.trim()) ?? [];
     const known = [...files].find(([name]) => name === path || name.endsWith(`/${path}`));
-    const language = LANGUAGES[program];
+    const language = lookUp(LANGUAGES, program);
     return known === undefined || language === undefined
       ? { language: "shell", code: command }
       : { language, code: known[1] };

@@ -3,6 +3,7 @@ import { UsageError } from "../../errors.ts";
 import type { AgentSpec } from "../../spec.ts";
 import { words, type OptionValue } from "../option-words.ts";
 import { TOOL_NAMES } from "./tools.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const KNOWN = ["tools", "maxTurns", "effort", "maxTokens", "executor", "files", "contextEditing", "requestTokens"];
@@ -48,7 +49,7 @@ export interface MessagesOptions {
 export function messagesOptions(options: AgentSpec["options"]): MessagesOptions {
   for (const [name, value] of Object.entries(options)) {
     if (KNOWN.includes(name) || (Array.isArray(value) && value.length === 0)) continue;
-    const why = REFUSED[name];
+    const why = lookUp(REFUSED, name);
     if (why !== undefined) throw new UsageError(why, { hint: "leave it out, or take another agent" });
     throw new UsageError(`the messages agent has no option ${name}`, { hint: `it knows: ${KNOWN.join(", ")}` });
   }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject, textAt } from "./json.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -78,7 +79,7 @@ const authFile = (user: Environment): string =>
   join(user["XDG_DATA_HOME"] || join(user["HOME"] ?? homedir(), ".local", "share"), "opencode", "auth.json");
 
 function storedKey(file: string, name: string): string | undefined {
-  const entry = stored(file)[name];
+  const entry = lookUp(stored(file), name);
   const key = isObject(entry) && entry["type"] === "api" ? textAt(entry, "key") : "";
   return key === "" ? undefined : key;
 }

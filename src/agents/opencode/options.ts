@@ -2,6 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import type { AgentSpec, AskSpec } from "../../spec.ts";
 import { words, type OptionValue } from "../option-words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** opencode's own names of what an agent may do; they are how its tools are switched off, too. */
 const TOOLS = [
@@ -100,7 +101,7 @@ function refuseForServer(options: AgentSpec["options"], ask: Policy): void {
 /** Throws UsageError for what opencode does not support. */
 export function opencodeOptions(options: AgentSpec["options"], ask = NOBODY_ASKED): OpencodeOptions {
   for (const name of Object.keys(options)) {
-    const why = REFUSED[name];
+    const why = lookUp(REFUSED, name);
     if (why !== undefined && words(name, options[name]).length > 0) {
       throw new UsageError(why, { hint: "leave it out" });
     }

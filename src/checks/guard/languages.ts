@@ -1,4 +1,5 @@
 /** How tests, assertions and skipped tests are written, by language: enough to count them, not to understand them. */
+import { lookUp } from "../../platform/look-up.ts";
 
 export interface Language {
   /** Each match is one test; the first group, where there is one, its name. */
@@ -85,7 +86,7 @@ function each(endings: string, language: Language): Record<string, Language> {
 }
 
 export const languageOf = (path: string): Language | undefined =>
-  BY_ENDING[(/\.([^./]+)$/.exec(path)?.[1] ?? "").toLowerCase()];
+  lookUp(BY_ENDING, (/\.([^./]+)$/.exec(path)?.[1] ?? "").toLowerCase());
 
 const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|integration-tests?)\//i;
 const TEST_NAME =

@@ -1,5 +1,6 @@
 /** `go test -v` and `go test -json`. A test belongs to its package, which the text names only below it. */
 import type { RawTest, TestStatus } from "./report.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 const STATUS: Readonly<Record<string, TestStatus>> = {
   PASS: "pass",
@@ -44,7 +45,7 @@ export function readGoText(lines: readonly string[]): RawTest[] | undefined {
       open.set(name, current);
     } else if (end?.["name"] !== undefined) {
       const ended = open.get(end["name"]) ?? { status: undefined, said: [] };
-      ended.status = STATUS[end["status"] ?? ""];
+      ended.status = lookUp(STATUS, end["status"] ?? "");
       open.set(end["name"], ended);
       current = ended;
     } else if (pack?.["name"] !== undefined) {
@@ -90,7 +91,7 @@ export function readGoJson(lines: readonly string[]): RawTest[] | undefined {
     const event = parsed(line);
     const { Action: action, Package: pack, Test: test, Output: said } = event ?? {};
     if (typeof pack !== "string" || typeof action !== "string") continue;
-    const status = STATUS[action];
+    const status = lookUp(STATUS, action);
     if (typeof test !== "string") {
       const failing = [...tests.values()].some((one) => one.names[0] === pack && one.status === "fail");
       if (status === "fail" && !failing) packages.push({ names: [pack], status, broken: true });

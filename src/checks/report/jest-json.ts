@@ -1,5 +1,6 @@
 /** The JSON of vitest and jest, which is one shape; pawl's own listeners in mocha and playwright write it too. */
 import type { RawTest, TestStatus } from "./report.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 const MAX_SAID_CHARS = 16_000;
 
@@ -28,7 +29,7 @@ const STATUS: Readonly<Record<string, TestStatus>> = { passed: "pass", failed: "
 function testOf(test: Json, file: string): RawTest {
   const { expected, actual } = test;
   const location = isObject(test["location"]) ? test["location"]["line"] : undefined;
-  const status = STATUS[textOf(test["status"])] ?? "skip";
+  const status = lookUp(STATUS, textOf(test["status"])) ?? "skip";
   const names = [...listOf(test["ancestorTitles"]), test["title"]].map(textOf);
   if (status !== "fail") return { file, names, status };
   return {

@@ -6,6 +6,7 @@ import { dirname, join, normalize } from "node:path/posix";
 import { importsOf, kindOf } from "./imports.ts";
 import { namedBy } from "./run-words.ts";
 import { stepsOf } from "./shell-words.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** The repository as it is before the first turn. */
 export interface Project {
@@ -211,5 +212,7 @@ function scriptsIn(manifest: string): Record<string, unknown> {
 }
 
 function scriptNames(text: string): string[] {
-  return [...text.replaceAll(ELSEWHERE, "").matchAll(MANAGER)].flatMap(([, name = ""]) => [SHORT[name] ?? name]);
+  return [...text.replaceAll(ELSEWHERE, "").matchAll(MANAGER)].flatMap(([, name = ""]) => [
+    lookUp(SHORT, name) ?? name,
+  ]);
 }

@@ -4,6 +4,7 @@
  */
 import { nearest } from "../../config/nearest.ts";
 import { UsageError } from "../../errors.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 /** Words for our commands from other tools. */
 export const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -134,7 +135,7 @@ export function wrongCommand(argv: readonly string[], commands: readonly string[
   const [first, ...rest] = argv;
   if (first === undefined || commands.includes(first) || first === "help") return undefined;
   if (first.startsWith("-")) return wrongFirstFlag(first, rest);
-  const meant = OTHER_NAMES[first.toLowerCase()] ?? nearest(first, commands);
+  const meant = lookUp(OTHER_NAMES, first.toLowerCase()) ?? nearest(first, commands);
   // A goal without its command: several words, in quotes or not.
   const words = [first, ...rest.slice(0, rest.findIndex((word) => word.startsWith("-")) >>> 0)];
   const isGoal = /\s/.test(first.trim()) || (words.length > 1 && meant === undefined);

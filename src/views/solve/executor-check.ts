@@ -2,6 +2,7 @@
 import { UsageError } from "../../errors.ts";
 import { interpreterOf } from "../../executors/local/interpreters.ts";
 import type { RunSpec } from "../../spec.ts";
+import { lookUp } from "../../platform/look-up.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +27,7 @@ export function refuseExecutor(spec: RunSpec, { env, own }: About): void {
   // Who may have to go on is as good as who begins.
   const all = [{ agent: agent.name, model: agent.model }, ...(spec.mix?.fallback ?? [])];
   const mute = all.find(
-    ({ agent: name }) => !isOwn(name) && (WITHOUT_ANSWERS.test(name) || spec.commands?.[name] !== undefined),
+    ({ agent: name }) => !isOwn(name) && (WITHOUT_ANSWERS.test(name) || lookUp(spec.commands, name) !== undefined),
   );
   if (mute !== undefined)
     throw new UsageError(`the agent ${mute.agent} cannot answer in a given form, which solving needs`, {

@@ -3,6 +3,7 @@ import { Argument, type Command } from "commander";
 import { basename } from "node:path";
 import { EXIT, UsageError } from "../../../errors.ts";
 import { print } from "../output.ts";
+import { lookUp } from "../../../platform/look-up.ts";
 
 const BASH = `_pawl() {
   local IFS=$'\\n'
@@ -44,7 +45,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .addHelpText("after", EXAMPLES)
     .action((asked: string | undefined) => {
       const shell = asked ?? basename(process.env["SHELL"] ?? "");
-      const script = SCRIPTS[shell];
+      const script = lookUp(SCRIPTS, shell);
       if (script === undefined)
         throw new UsageError(shell === "" ? "which shell?" : `there is no completion for ${JSON.stringify(shell)}`, {
           hint: `one of: ${Object.keys(SCRIPTS)
