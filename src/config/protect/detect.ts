@@ -15,6 +15,7 @@ import {
   TESTS,
   TOOLS,
 } from "./layouts.ts";
+import { onlyTests } from "./only-tests.ts";
 import { namedBySettings } from "./settings-files.ts";
 
 export interface Asked {
@@ -38,14 +39,15 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     return path === undefined || !judging.files.includes(path) ? [] : [[command, path] as const];
   });
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
+  const tests = [
+    ...TESTS,
+    ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
+    ...used.flatMap((tool) => tool.tests ?? []),
+    ...judging.tests,
+    ...named.tests,
+  ];
   return {
-    tests: [
-      ...TESTS,
-      ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
-      ...used.flatMap((tool) => tool.tests ?? []),
-      ...judging.tests,
-      ...named.tests,
-    ],
+    tests: [...tests, ...onlyTests(project, { tests, config: [...settings, ...named.files] })],
     config: [
       ...settings,
       ...named.files,
