@@ -57,8 +57,9 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     ],
     keys: {
       "**/package.json": [...MANIFEST_KEYS, ...used.flatMap((tool) => tool.keys ?? [])],
-      "**/deno.json": ["tasks", "test"],
-      "**/composer.json": ["scripts"],
+      "**/deno.{json,jsonc}": ["tasks", "test", "importMap"],
+      "**/composer.json": ["scripts", "autoload-dev"],
+      "**/{Pipfile,pixi.toml}": ["scripts", "tasks", "activation"],
       "**/{pyproject.toml,setup.cfg}": sections,
       "**/Cargo.toml": [...CARGO_SECTIONS],
     },
@@ -75,7 +76,7 @@ function shadows({ names }: Project): string[] {
   return [
     `{,{test,tests}/**/}{${python.join(",")}}{.py,.*.so,.so,/__init__.py}`,
     `**/{packages,apps,libs,modules}/{${NODE_SHADOWS.join(",")}}/package.json`,
-    ...(names.has("go.mod") ? ["vendor", "go.work", "go.work.sum"] : []),
+    ...(names.has("go.mod") ? ["vendor"] : []),
   ];
 }
 
