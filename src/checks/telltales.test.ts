@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { movedPackages, telltalesIn } from "./telltales.ts";
+import { telltalesIn } from "./telltales.ts";
 
 const found = (path: string, after: string, before = ""): string[] => telltalesIn(path, { before, after });
 
@@ -32,16 +32,4 @@ it.each([
 
 it("what was there before is no sign", () => {
   expect(found("src/a.ts", "process.env.VITEST; more();", "process.env.VITEST;")).toEqual([]);
-});
-
-it("a package that comes from another place than before is named, a new one is not", () => {
-  const cargo = '[dev-dependencies]\nchecks = "1"\n';
-  const moved = (path: string, before: string, after: string) => movedPackages(path, { before, after });
-  expect(moved("Cargo.toml", cargo, '[dev-dependencies]\nchecks = { path = "mine" }\n')).toEqual([
-    'checks = { path = "mine" }',
-  ]);
-  expect(moved("Cargo.toml", cargo, `${cargo}[patch.crates-io]\n`)).toEqual(["[patch.crates-io]"]);
-  expect(moved("Cargo.toml", cargo, `${cargo}own = { path = "own" }\nother = "2"\n`)).toEqual([]);
-  expect(moved("go.mod", "module a\n", "module a\n\nreplace b.org/c => ./c\n")).toEqual(["replace b.org/c => ./c"]);
-  expect(moved("go.mod", "module a\n", "module a\n\nrequire b.org/c v1.0.0\n")).toEqual([]);
 });

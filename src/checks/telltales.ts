@@ -5,6 +5,7 @@
  */
 import type { JudgeAbout } from "../ports.ts";
 import { isTestPath } from "./guard/languages.ts";
+import { isLockfile, movedPackages, saysPackages } from "./moved-packages.ts";
 import { readTreeFile } from "./tree-file.ts";
 
 interface Telltale {
@@ -41,28 +42,10 @@ export function telltalesIn(path: string, { before, after }: { before: string; a
   });
 }
 
-const MANIFEST = /(?:^|\/)(?:Cargo\.toml|go\.mod)$/;
-
-/** Lines by which a package that was there before comes from another place. */
-export function movedPackages(path: string, { before, after }: { before: string; after: string }): string[] {
-  if (!MANIFEST.test(path)) return [];
-  const known = new Set(before.split("\n").map((line) => line.trim()));
-  return after.split("\n").flatMap((given) => {
-    const line = given.trim();
-    if (known.has(line)) return [];
-    const [, name] = /^"?([\w-]+)"?\s*=\s*\{.*\b(?:path|git)\s*=/.exec(line) ?? [];
-    const isMoved = name !== undefined && new RegExp(`^\\s*(?:\\[.*\\.)?"?${name}"?\\s*[=\\]]`, "m").test(before);
-    return isMoved || /^(?:\[patch\b|\[replace\b|replace\b|[^/]\S*(?: v\S+)? => )/.test(line)
-      ? [line.slice(0, MAX_SHOWN_CHARS)]
-      : [];
-  });
-}
-
-const MAX_SHOWN_CHARS = 80;
-
 /** More is no work of one iteration's, and is not read by anybody. */
 const MAX_FILES = 500;
 const MAX_BYTES = 512 * 1024;
+const MAX_LOCKFILE_BYTES = 32 * 1024 * 1024;
 
 /** One suspicion a file. */
 export async function telltalesOf(
@@ -72,9 +55,11 @@ export async function telltalesOf(
   const files = (await change.files()).filter(({ path }) => isSource(path) && !isTestPath(path) && !isTest(path));
   const found: string[] = [];
   for (const { path } of files.slice(0, MAX_FILES)) {
-    const now = await readTreeFile(root, path, MAX_BYTES);
+    const maxBytes = isLockfile(path) ? MAX_LOCKFILE_BYTES : MAX_BYTES;
+    const now = await readTreeFile(root, path, maxBytes);
+    if (now.is === "too-large" && isLockfile(path)) found.push(`${path} ${now.why}: tests may use what it names`);
     if (now.is !== "text") continue;
-    const both = { before: (await change.before(path, MAX_BYTES)) ?? "", after: now.text };
+    const both = { before: (await change.before(path, maxBytes)) ?? "", after: now.text };
     const words = telltalesIn(path, both);
     if (words.length > 0) found.push(`${path} speaks of what judges it (${words.join(", ")}): look at what it does`);
     const [moved] = movedPackages(path, both);
@@ -83,4 +68,4 @@ export async function telltalesOf(
   return found;
 }
 
-const isSource = (path: string): boolean => MANIFEST.test(path) || TELLTALES.some(({ files }) => files.test(path));
+const isSource = (path: string): boolean => saysPackages(path) || TELLTALES.some(({ files }) => files.test(path));

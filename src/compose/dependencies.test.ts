@@ -49,6 +49,9 @@ describe.each(["bwrap", "none"] as const)("a setup command, fence %s", (fence) =
     at.write({ "lock.txt": "2\n" });
     const third = await at.snapshot();
     expect(await seen(third)).toBe("2\ntwo\n");
+    const isolation = async (tree: string): Promise<unknown> => (await at.judge("true", { tree })).verdict;
+    expect(await isolation(third)).toMatchObject({ evidence: { isolation: expect.stringContaining('"lock.txt"') } });
+    expect(await isolation(second)).not.toMatchObject({ evidence: { isolation: expect.stringContaining("lock.txt") } });
     expect(setupsOf(at)).toHaveLength(2);
     expect(await seen(second)).toBe("1\ntwo\n");
     expect(await seen()).toBe("1\none\n");

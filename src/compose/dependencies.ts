@@ -48,7 +48,7 @@ export function withDependencies(check: Check, { kind, blobs }: { kind: CheckSpe
       }
       if (ready.is === "failed") return await failed(ready.setup, { tree, blobs });
       try {
-        return withStale(await check.judge(ready.tree, signal, about), ready.stale);
+        return withDependencyWords(await check.judge(ready.tree, signal, about), ready);
       } finally {
         if (ready.tree !== tree) await ready.tree.release();
       }
@@ -83,15 +83,19 @@ function lastLine(output: string): string {
   return line === "" ? "" : `: ${line.slice(0, MAX_LINE_CHARS)}`;
 }
 
-/** Told with every verdict; it suspects nobody, and for a failure it is the likely reason. */
-function withStale(verdict: Verdict, stale: readonly string[]): Verdict {
-  if (stale.length === 0 || !("evidence" in verdict)) return verdict;
+/** Told with every verdict; it suspects nobody. Where they are out of date, that is the likely reason of a failure. */
+function withDependencyWords(
+  verdict: Verdict,
+  { stale, changed = [] }: { stale: readonly string[]; changed?: readonly string[] },
+): Verdict {
+  if ((stale.length === 0 && changed.length === 0) || !("evidence" in verdict)) return verdict;
   const names = stale.join(", ");
-  const evidence = {
-    ...verdict.evidence,
-    isolation: `${verdict.evidence.isolation}; dependencies of before the run, though ${names} changed`,
-  };
-  if (verdict.is !== "fail") return { ...verdict, evidence };
+  const words =
+    stale.length === 0
+      ? `dependencies made anew, for the change has another ${changed.join(", ")}`
+      : `dependencies of before the run, though ${names} changed`;
+  const evidence = { ...verdict.evidence, isolation: `${verdict.evidence.isolation}; ${words}` };
+  if (verdict.is !== "fail" || stale.length === 0) return { ...verdict, evidence };
   const note = `${names} changed, but this was run with the dependencies of before the run; with --setup, as in --setup "npm ci", they are made anew for each change`;
   return { ...verdict, evidence, excerpt: `${verdict.excerpt}\n\n[pawl] ${note}` };
 }

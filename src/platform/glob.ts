@@ -12,12 +12,23 @@ const MAX_KNOWN_NAMES = 10_000;
 export function globMatcher(patterns: readonly string[]): (path: string) => boolean {
   // Most mean a name wherever it stands: asked name by name, that is many times faster than one expression for all.
   const names = patterns.filter(isName).map((pattern) => pattern.slice("**/".length));
+  const plain = new Set(patterns.filter((pattern) => !WILD.test(pattern)).map((pattern) => pattern.toLowerCase()));
   const isMeant = regExp(
-    patterns.filter((pattern) => !isName(pattern)),
+    patterns.filter((pattern) => WILD.test(pattern) && !isName(pattern)),
     "(?:/[^]*)?",
   );
   const isNamed = remembering(regExp(names, ""));
-  return (path) => path.split("/").some(isNamed) || isMeant(path);
+  return (path) => path.split("/").some(isNamed) || isMeant(path) || isBelow(path.toLowerCase(), plain);
+}
+
+const WILD = /[*?{}]/;
+
+/** Itself, or in a folder of that path. */
+function isBelow(path: string, plain: ReadonlySet<string>): boolean {
+  if (plain.size === 0) return false;
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1))
+    if (plain.has(path.slice(0, end))) return true;
+  return false;
 }
 
 const isName = (pattern: string): boolean => /^\*\*\/[^/]+$/.test(pattern) && !pattern.includes("**", 1);

@@ -5,7 +5,7 @@
 import { dirname, join } from "node:path";
 import type { PathChange } from "../events.ts";
 import type { Lane } from "./lane.ts";
-import { mergedJson, type Merged } from "./protected-json.ts";
+import { mergedJson, withoutComments, type Merged } from "./protected-json.ts";
 import { mergedSections } from "./protected-sections.ts";
 import type { RawPath } from "./scan.ts";
 import { differences, exchanged, type Blob, type Difference, type Exchange } from "./tree-entries.ts";
@@ -177,6 +177,7 @@ function mergedFile(
 ): Merged {
   if (theirs === undefined) return { is: "base" };
   if (/\.json$/i.test(path)) return mergedJson(theirs, base, keys);
+  if (/\.jsonc$/i.test(path)) return mergedJson(withoutComments(theirs), base && withoutComments(base), keys);
   return mergedSections(theirs, base, { patterns: keys, syntax: /\.toml$/i.test(path) ? "toml" : "ini" });
 }
 

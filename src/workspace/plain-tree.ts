@@ -75,7 +75,7 @@ export function plainTrees(lane: Lane, { path, composing, copied, setup, reposit
       rmSync(index, { force: true });
     }
     await bring(whole);
-    return { is: "ready", tree, stale: [] };
+    return { is: "ready", tree, stale: [], changed: answer.changed };
   };
   return {
     async open(tree) {

@@ -94,6 +94,12 @@ function objectIn(text: string): Json | undefined {
   }
 }
 
+/** Of JSON that may have them, with its last commas. Strings are met first, whatever they hold. */
+export const withoutComments = (text: string): string =>
+  text
+    .replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[^]*?\*\//g, "$1")
+    .replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, "$1");
+
 const fields = (value: unknown): Json | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
 

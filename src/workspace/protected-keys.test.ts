@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergedJson, type Merged } from "./protected-json.ts";
+import { mergedJson, withoutComments, type Merged } from "./protected-json.ts";
 import { mergedSections } from "./protected-sections.ts";
 
 const KEYS = ["name", "imports", "scripts", "jest", "overrides", "dependencies", "devDependencies"];
@@ -136,4 +136,9 @@ it("setup.cfg: an indented line is no section", () => {
   expect(of(base.replace("name = x", "name = y\n [tool:pytest]")).is).toBe("same");
   expect(of(base.replace("[tool:pytest]", " [tool:pytest]")).is).toBe("text");
   expect(of(base.replace("-q", "--co")).is).toBe("base");
+});
+
+it("JSON with comments is read without them", () => {
+  const text = '{ // tasks\n "tasks": { "test": "deno test // all", }, /* more */ "url": "https://a.b/,}" }';
+  expect(JSON.parse(withoutComments(text))).toEqual({ tasks: { test: "deno test // all" }, url: "https://a.b/,}" });
 });

@@ -41,7 +41,7 @@ export interface Setup {
   of(
     tree: string,
     signal: AbortSignal,
-  ): Promise<{ is: "made"; made: Dependencies } | { is: "failed"; setup: FailedSetup }>;
+  ): Promise<{ is: "made"; made: Dependencies; changed: readonly string[] } | { is: "failed"; setup: FailedSetup }>;
 }
 
 /** `inPlace`: where it must run when nothing can show it elsewhere. */
@@ -52,7 +52,11 @@ export function openSetup(lane: Lane, about: SetupRequest & { inPlace?: string |
   const made = async (tree: string, signal: AbortSignal) => {
     const wanted = await asked(tree);
     const kept = join(lane.layout.setups, wanted.key);
-    return { kept, setup: existsSync(kept) ? undefined : await make(lane, { ...about, wanted, kept, signal }) };
+    return {
+      kept,
+      changed: wanted.touched,
+      setup: existsSync(kept) ? undefined : await make(lane, { ...about, wanted, kept, signal }),
+    };
   };
   /** Where it fails for the base too, no change is at fault. */
   const blamed = async (setup: FailedSetup, signal: AbortSignal): Promise<FailedSetup> => {
@@ -63,12 +67,12 @@ export function openSetup(lane: Lane, about: SetupRequest & { inPlace?: string |
   return {
     of(tree, signal) {
       const result = last.then(async () => {
-        const { kept, setup } = await made(tree, signal);
+        const { kept, changed, setup } = await made(tree, signal);
         if (setup !== undefined) return { is: "failed" as const, setup: await blamed(setup, signal) };
         const folders = JSON.parse(readFileSync(join(kept, FOLDERS), "utf8")) as string[];
         const now = new Date();
         utimesSync(kept, now, now);
-        return { is: "made" as const, made: { from: join(kept, FILES), folders } };
+        return { is: "made" as const, made: { from: join(kept, FILES), folders }, changed };
       });
       last = result.catch(() => undefined);
       return result;

@@ -93,7 +93,7 @@ export function verifyTrees(lane: Lane, { layers, setup: asked, git }: VerifyOpt
           const answer = await setup.of(tree, signal);
           if (answer.is === "failed") return answer;
           layers.show(path, [...below, answer.made.from]);
-          return { is: "ready", tree: own, stale: [] };
+          return { is: "ready", tree: own, stale: [], changed: answer.changed };
         },
         release: async () => {
           if (!isOpen) return;

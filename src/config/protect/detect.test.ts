@@ -219,7 +219,7 @@ it("keeps Cargo's tests on, and leaves dependencies and binaries to the agent", 
 });
 
 it("keeps the scripts of composer.json", () => {
-  expect(detected({}).keys["**/composer.json"]).toEqual(["scripts"]);
+  expect(detected({}).keys["**/composer.json"]).toContain("scripts");
 });
 
 it("leaves out what a person says", () => {

@@ -15,6 +15,7 @@ import {
   TESTS,
   TOOLS,
 } from "./layouts.ts";
+import { onlyTests } from "./only-tests.ts";
 import { namedBySettings } from "./settings-files.ts";
 
 export interface Asked {
@@ -45,14 +46,15 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     return path === undefined || !judging.files.includes(path) ? [] : [[command, path] as const];
   });
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
+  const tests = [
+    ...everywhere(TESTS),
+    ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
+    ...used.flatMap((tool) => tool.tests ?? []),
+    ...judging.tests,
+    ...named.tests,
+  ];
   return {
-    tests: [
-      ...everywhere(TESTS),
-      ...DASHED_TESTS.filter((pattern) => project.holds([pattern], isTestText)),
-      ...used.flatMap((tool) => tool.tests ?? []),
-      ...judging.tests,
-      ...named.tests,
-    ],
+    tests: [...tests, ...onlyTests(project, { tests, config: [...settings, ...named.files] })],
     config: [
       ...settings,
       ...named.files,
@@ -62,8 +64,9 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     ],
     keys: {
       "**/package.json": [...MANIFEST_KEYS, ...used.flatMap((tool) => tool.keys ?? [])],
-      "**/deno.json": ["tasks", "test"],
-      "**/composer.json": ["scripts"],
+      "**/deno.{json,jsonc}": ["tasks", "test", "importMap"],
+      "**/composer.json": ["scripts", "autoload-dev"],
+      "**/{Pipfile,pixi.toml}": ["scripts", "tasks", "activation"],
       "**/{pyproject.toml,setup.cfg}": sections,
       "**/Cargo.toml": [...CARGO_SECTIONS],
     },
@@ -82,7 +85,7 @@ function shadows(project: Project, folder: string): string[] {
       : new Set(project.list([folder]).map((path) => path.slice(start.length).split("/")[0]));
   const python = PYTHON_SHADOWS.filter((name) => !here.has(name) && !here.has(`${name}.py`));
   const inFolder = `${start}{,{test,tests}/**/}{${python.join(",")}}{.py,.*.so,.so,/__init__.py}`;
-  const go = here.has("go.mod") ? ["vendor", "go.work", "go.work.sum"].map((name) => `${start}${name}`) : [];
+  const go = here.has("go.mod") ? [`${start}vendor`] : [];
   if (folder !== "") return [inFolder, ...go];
   return [inFolder, `**/{packages,apps,libs,modules}/{${NODE_SHADOWS.join(",")}}/package.json`, ...go];
 }

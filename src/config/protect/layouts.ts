@@ -46,40 +46,68 @@ export const TEST_TEXT =
 /** The base's are put back, what the base lacks is taken out. */
 export const CONFIG: readonly string[] = [
   // Node
-  "**/{vitest,jest,playwright,cypress,karma,wdio,ava,web-test-runner,nightwatch,codecept,stryker}{.,-}{config,conf,setup,workspace,*.config,*.conf,*.setup}{,.*}",
+  "**/{vitest,jest,playwright,cypress,karma,wdio,ava,web-test-runner,wtr,nightwatch,codecept,stryker,rstest,testem}{.,-}{config,conf,setup,workspace,projects,*.config,*.conf,*.setup}{,.*}",
+  "**/cypress{,.env}.json",
+  "**/{,.}testem.{js,cjs,mjs,json,yml,yaml}",
+  "**/intern.json",
   `**/setupTests.${JS}`,
-  "**/.{mocha,nyc,c8,tap}rc{,.*}",
+  "**/.{mocha,nyc,c8,tap,detox,testcafe,lab}rc{,.*}",
+  "**/.tap",
   "**/mocha.opts",
   "**/{,.}jasmine.{json,js,mjs,cjs}",
   "**/cucumber.{js,cjs,mjs,json,yml,yaml}",
   "**/features/environment.py",
+  "**/node.config.json",
+  // Package managers: what they run, what they load first, what they put in a package's place
   "**/.npmrc",
+  "**/pnpm-workspace.{yaml,yml}",
   "**/.yarnrc{,.*}",
   "**/{.pnpmfile,pnpmfile}.{js,cjs,mjs}",
-  "**/.yarn/{releases,plugins}",
+  "**/.yarn/{releases,plugins,patches,sdks,cache,unplugged}",
+  "**/.pnp.{js,cjs,loader.mjs}",
+  "**/patches/*{+,@}*.patch",
   "**/bunfig.toml",
   // Python
   "**/conftest.py",
   "**/{,.}pytest.{ini,toml}",
-  "**/tox.ini",
+  "**/tox.{ini,toml}",
+  "**/{hatch,uv,pdm,poetry}.toml",
+  "**/{nose,nose2,unittest}.cfg",
+  "**/.{noserc,testr.conf,stestr.conf}",
   "**/{noxfile,runtests}.py",
-  "**/.coveragerc",
+  "**/.coveragerc{,.*}",
   "**/{site,user}customize{,.*}",
   "**/*.{pth,pyc,pyo}",
   "**/*.{dist-info,egg-info,egg-link}",
-  // Rust, Java, Ruby, PHP, .NET
+  // Rust, Go, Java, Ruby, PHP, .NET
   "**/.cargo",
   "**/rust-toolchain{,.toml}",
   "**/.config/nextest.toml",
+  "**/{,.}insta.{yaml,yml}",
+  "**/go.work{,.sum}",
   "**/.mvn",
   "**/{mvnw,gradlew}{,.cmd,.bat}",
   "**/gradle/wrapper",
-  "**/.rspec",
-  "**/phpunit.xml{,.dist}",
+  "**/testng{,-*}.xml",
+  "**/.{jvmopts,sbtopts,bazelrc,buckconfig}",
+  "**/.rspec{,-local}",
+  "**/.bundle",
+  "**/.simplecov",
+  "**/phpunit{,.dist}.xml{,.dist}",
+  "**/{behat,codeception,phpspec}{,.dist}.{yml,yaml,php}{,.dist}",
   "**/*.runsettings",
+  "**/{xunit.runner,testconfig}.json",
+  // Perl, Haskell, Dart, Lua, shell, R, Clojure, CMake
+  "**/.{proverc,hspec,busted,shellspec,Rprofile,Renviron}",
+  "**/cabal.project.local",
+  "**/dart_test.{yaml,yml}",
+  "**/tests.edn",
+  "**/CTestCustom.{cmake,ctest}",
   // Programs that are chosen by a file of the project
-  "**/.{tool-versions,python-version,node-version,nvmrc,ruby-version}",
+  "**/.{tool-versions,nvmrc,prototools,sdkmanrc,envrc,*-version}",
+  "**/.bazelversion",
   "**/{.,}mise{.toml,.*.toml}",
+  "**/{.,.config/}mise/{config,conf.d}{,.*}",
   // Dependencies and caches: made by setup, never part of a change
   "**/{node_modules,.venv,venv,.tox,.nox,site-packages,__pycache__}",
   "**/{.pytest_cache,.mypy_cache,.ruff_cache,.nyc_output,.turbo,.nx,.gradle,.parcel-cache}",
@@ -130,7 +158,21 @@ export const TOOLS: readonly Tool[] = [
   { word: /\bmix\s/, files: ["**/mix.exs", "**/.formatter.exs"] },
   { word: /\bpre-commit\b/, files: ["**/.pre-commit-config.{yaml,yml}"] },
   { word: /\b(behave|cucumber|cucumber-js)\b/, files: ["**/{.,}behaverc", "**/behave.ini"], tests: ["**/features"] },
-  { word: /\bctest\b/, files: ["**/CTestConfig.cmake"] },
+  { word: /\b(ctest|cmake)\b/, files: ["**/CTestConfig.cmake", "**/CMake{,User}Presets.json"] },
+  { word: /\blerna\b/, files: ["**/lerna.json"] },
+  { word: /\brush\s/, files: ["rush.json", "common/config/rush"] },
+  { word: /\bmoon\s/, files: ["**/moon.{yml,pkl}", "**/.moon"] },
+  { word: /\bdotnet\b/, files: ["**/Directory.Build.{props,targets,rsp}", "**/{nuget.config,global.json}"] },
+  { word: /\bcargo[ -]make\b/, files: ["**/Makefile.toml"] },
+  { word: /\bmage\b/, files: ["**/magefile.go", "**/magefiles"] },
+  { word: /\bpants\s/, files: ["**/pants{,.*}.toml"] },
+  { word: /\bant\s/, files: ["**/build.xml"] },
+  { word: /\bceedling\b/, files: ["**/project.yml"] },
+  { word: /\bearthly\b/, files: ["**/Earthfile"] },
+  { word: /\bnix(-shell|-build)?\s/, files: ["**/{shell,default,flake,devenv}.nix", "**/flake.lock"] },
+  { word: /\bdevbox\s/, files: ["**/devbox.{json,lock}"] },
+  { word: /\bdeno\b/, files: ["**/import_map.json"] },
+  { word: /\bbun\s/, files: ["**/.env{,.test,.local,.test.local}"] },
   // Those that run it go by its `paths`, too.
   { word: /\b(tsc|vue-tsc|tsgo|tsd|tsx|ts-node|ts-mocha|bun)\b/, files: ["**/{tsconfig,jsconfig}{,.*,-*}.json"] },
   {
@@ -194,6 +236,7 @@ export const TOOLS: readonly Tool[] = [
 /** Keys of package.json; scripts and dependencies have rules of their own (workspace/protected-json.ts). */
 export const MANIFEST_KEYS: readonly string[] = (
   "name imports scripts dependencies devDependencies optionalDependencies peerDependencies overrides resolutions pnpm " +
+  "dependenciesMeta packageManager devEngines volta wireit " +
   "jest vitest mocha ava tap nyc c8 jasmine karma cypress playwright"
 ).split(" ");
 
@@ -206,6 +249,11 @@ export const PYTHON_SECTIONS: readonly string[] = [
   "tool.tox*",
   "tool.nox*",
   "tool.hatch.envs*",
+  "tool.poe*",
+  "tool.taskipy*",
+  "tool.pdm.scripts*",
+  "tool.rye.scripts*",
+  "aliases",
   "project.entry-points.pytest*",
   "tool.poetry.plugins.pytest*",
 ];
