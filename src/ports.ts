@@ -2,7 +2,8 @@
  * The edges. The kernel knows these interfaces and nothing behind them; a user extends pawl by passing an object that
  * satisfies one. Contracts are in the comments and are what `test/contracts/` checks.
  */
-import type { FileChange, PathChange, TurnOutcome, Usage, Verdict } from "./events.ts";
+import type { FileChange, PathChange, TurnOutcome, Usage } from "./events.ts";
+import type { Check, JudgeAbout, JudgedChange } from "./ports/check.ts";
 import type { CodeRoom, OwnExecution } from "./ports/executor.ts";
 import type { HookResult, RunHook } from "./ports/hook.ts";
 import type {
@@ -337,39 +338,7 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-export type { FailedSetup, HookResult, Ready, RunHook, VerifyTree };
-
-// ── Check ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Judges one tree. `unverifiable` means it could not judge; it is never a guess. Never rejects. */
-export interface Check {
-  readonly name: string;
-  readonly required: boolean;
-  readonly cost: "cheap" | "slow" | "remote";
-  judge(tree: VerifyTree, signal: AbortSignal, about: JudgeAbout): Promise<Verdict>;
-}
-
-/** What a check may know beside the tree. Only pawl's own facts and objects: nothing an agent can write to. */
-export interface JudgeAbout {
-  goal: string;
-  /** What the same check said of the tree before the first turn; undefined while that is what is asked. */
-  baseline: Verdict | undefined;
-  /** Everything since the tree before the first turn. */
-  change: JudgedChange;
-  /** Verdicts of the checks that came before it on this tree, by name. */
-  verdicts: ReadonlyMap<string, Verdict>;
-}
-
-export interface JudgedChange {
-  base: string;
-  tree: string;
-  files(): Promise<FileChange[]>;
-  diff(maxBytes: number): Promise<string>;
-  /** A file as it was before the first turn; undefined when there was none. */
-  before(path: string, maxBytes: number): Promise<string | undefined>;
-  /** What the agent changed and pawl undid. */
-  undone: readonly PathChange[];
-}
+export type { Check, FailedSetup, HookResult, JudgeAbout, JudgedChange, Ready, RunHook, VerifyTree };
 
 // ── All of them ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -244,6 +244,7 @@ function aboutJudging(
   return {
     goal: state.spec.goal,
     baseline: isBase ? undefined : comparedWith(state.baselines.get(name), { testsFollowed }),
+    isBase,
     change: {
       base: baseTree,
       tree,
