@@ -11,7 +11,7 @@ export const ROOT = join(import.meta.dirname, "..");
 const SOURCES = join(ROOT, "src");
 /** Their code becomes part of ours, so their licences come along. */
 const TAKEN_IN = ["commander", "zod"];
-/** Plain JavaScript that other processes run, as it is. */
+/** Plain JavaScript, and a script of the shell, that other processes run as they are. */
 const PLAIN = ["checks/runners", "agents/messages"];
 
 interface Bundle {
@@ -58,7 +58,7 @@ export async function bundle({ entries, folder, together = [], plain = [] }: Bun
       writeFileSync(join(folder, fileName), `${small(fileName, withoutFacades(code))}${madeOf(moduleIds)}`);
   for (const place of PLAIN) {
     mkdirSync(join(folder, place), { recursive: true });
-    for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.[cm]js$/.test(name)))
+    for (const file of readdirSync(join(SOURCES, place)).filter((name) => /\.(?:[cm]js|sh)$/.test(name)))
       copyFileSync(join(SOURCES, place, file), join(folder, place, file));
   }
   const licences = TAKEN_IN.map(

@@ -1,7 +1,7 @@
 /**
  * A command as a check: exit 0 on the verify tree with every test that the base ran is a pass, any other exit a failure
  * with fingerprints, and whatever keeps it from answering (timeout, a limit, a signal from outside, no such program, no
- * space for the log) is `unverifiable`.
+ * space for the log) is `unverifiable`; but a base that does not end is red for that, and so is then what still does not.
  */
 import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import type { Confine, ProcessRecord } from "../platform/process.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
 import { isOneRunner } from "./one-runner.ts";
-import { asBroken, leftEarly } from "./report/begun.ts";
+import { asBroken, isRunner, leftEarly } from "./report/begun.ts";
 import { isCrate } from "./report/cargo.ts";
 import { saysNoTests } from "./report/counts.ts";
 import { diagnosticsIn } from "./report/diagnostics.ts";
@@ -122,8 +122,8 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         tests: report === undefined ? null : await keepTests(report, blobs),
         ...((await isOneRunner(spec.command, tree.path)) ? { alone: true } : {}),
       };
-      const { baseline } = about;
-      const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, baseline });
+      const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, about });
+      if (record.timedOut !== null) return verdict;
       const ranNone = verdict.is === "pass" && isNone(report, { output, places });
       return await suspected(await withBaseline(verdict, { about, output, tree, ranNone, left }), { about, tree });
     } finally {
@@ -252,16 +252,16 @@ interface Ended {
   timeoutMs: number;
   report: TestReport | undefined;
   places: Places;
-  baseline: Verdict | undefined;
+  about: Pick<JudgeAbout, "baseline" | "isBase">;
 }
 
 /** Pure: what a command's end means. */
 function verdictOf(record: ProcessRecord, ended: Ended): Verdict {
-  const { evidence, output, timeoutMs, report, places } = ended;
+  const { evidence, output, report, places } = ended;
   if (record.startError?.code === "FENCE") return unverifiable(`the fence could not start it${lastWords(output)}`);
   if (record.startError !== null) return unverifiable(`could not start: ${record.startError.message}`);
   if (record.aborted) return unverifiable("aborted");
-  if (record.timedOut !== null) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);
+  if (record.timedOut !== null) return timedOut(ended);
   if (record.signal !== null && record.limits.length === 0 && OUTSIDE_SIGNALS.includes(record.signal)) {
     return unverifiable(`ended from outside by ${record.signal}`);
   }
@@ -286,6 +286,20 @@ function verdictOf(record: ProcessRecord, ended: Ended): Verdict {
   };
 }
 
+/** On most trees the machine may have been slow; the base is asked again, and what hangs as it did is no better. */
+function timedOut({ evidence, output, timeoutMs, report, about: { baseline, isBase = false } }: Ended): Verdict {
+  if (!isBase && !hasHung(baseline)) return unverifiable(`no answer within ${timeoutMs} ms${lastWords(output)}`);
+  const message = `it did not end within ${timeoutMs / 1_000} s${lastWords(output)}`;
+  const told = (report?.failures ?? []).filter(({ fingerprint }) => !isRunner(fingerprint.replace(/^test:/, "")));
+  const failures: [Failure, ...Failure[]] = [{ fingerprint: HUNG, message }, ...told];
+  return { is: "fail", evidence, failures, excerpt: endOf(plain(output), MAX_EXCERPT_BYTES) };
+}
+
+/** src/loop/repeat.ts knows it by this. */
+const HUNG = "timeout";
+const hasHung = (verdict: Verdict | undefined): boolean =>
+  verdict?.is === "fail" && verdict.failures.some(({ fingerprint }) => fingerprint === HUNG);
+
 /** A command may go on after its runner: what compilers and linters say must not hide behind a test that failed. */
 function beyondReport({ report, places }: Ended, text: string): Failure[] {
   const known = new Set(report?.failures.map(({ fingerprint }) => fingerprint));
@@ -297,9 +311,9 @@ function beyondReport({ report, places }: Ended, text: string): Failure[] {
 }
 
 /** Red before and red now, but not the same way: something besides the known failures may be wrong. */
-function otherExit({ evidence, baseline, report }: Ended): Failure[] {
+function otherExit({ evidence, about: { baseline }, report }: Ended): Failure[] {
   const { exitCode, tests } = evidence;
-  if (baseline?.is !== "fail" || exitCode === null || exitCode === 0) return [];
+  if (baseline?.is !== "fail" || hasHung(baseline) || exitCode === null || exitCode === 0) return [];
   // Some runners exit with the number of tests that failed.
   if ([baseline.evidence.exitCode, tests?.failed, report?.failures.length].includes(exitCode)) return [];
   const message = `exit code ${exitCode}; on the base it was ${baseline.evidence.exitCode ?? "none"}`;

@@ -15,13 +15,33 @@ describe("fingerprints", () => {
         ["test:tests/test_a.py::test_x[1-2]"],
       ],
       [" FAIL  src/a.test.ts > adds > two 12ms", ["test:src/a.test.ts > adds > two"]],
-      ["FAIL src/a.test.js (5.123 s)", ["test:src/a.test.js"]],
       ["test math::adds ... FAILED\ntest math::other ... ok", ["test:math::adds"]],
       ["\u001b[31m  ✖ answers 404 (1.25ms)\u001b[39m\n✖ failing tests:\n✖ answers 404 (1.25ms)", ["test:answers 404"]],
       [
         "   × adds one 3ms\n   ✕ adds two (5 ms)\n   ✗ adds 0x7ffe12",
         ["test:adds one", "test:adds two", "test:adds <hex>"],
       ],
+    ];
+    for (const [output, expected] of cases) expect(names(output)).toEqual(expected);
+  });
+
+  it("never take a line about a whole file or package for a test", () => {
+    const cases: [string, string[]][] = [
+      ["FAIL src/a.test.js (5.123 s)", ["error:src/a.test.js failed"]],
+      ["FAIL ./x.spec.js\n  sums\n    ✕ adds (2 ms)\n    ✓ zero\n\n  ● sums › adds\n", ["test:adds"]],
+      [
+        "FAIL unit packages/a/x.spec.tsx\n  ● Console\n\n  ● sums › adds\n\nFAIL b.test.js\n  ● top",
+        ["test:sums › adds", "test:top"],
+      ],
+      [
+        "FAIL ./x.spec.js\n  ● Test suite failed to run\n\n    Cannot find module './add.js'",
+        ["error:x.spec.js failed"],
+      ],
+      [" FAIL  src/a.test.ts [ src/a.test.ts ]\nError: no such module", ["error:src/a.test.ts failed"]],
+      [" FAIL  |unit| src/a.test.ts > adds", ["test:|unit| src/a.test.ts > adds"]],
+      ["✖ test/a.test.mjs (12.5ms)\n✖ failing tests:", ["error:test/a.test.mjs failed"]],
+      ["--- FAIL: TestAdd (0.03s)\nFAIL\nFAIL\texample.com/m/sum\t0.003s", ["test:TestAdd"]],
+      ["FAIL\texample.com/m/sum\t0.003s\nok  \texample.com/m\t0.1s", ["error:example.com/m/sum failed"]],
     ];
     for (const [output, expected] of cases) expect(names(output)).toEqual(expected);
   });

@@ -7,7 +7,7 @@ import type { Failure, Verdict } from "../events.ts";
 import type { Planted } from "../ports.ts";
 import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { isLeft } from "./pre-existing.ts";
-import { REPEATED } from "./repeat.ts";
+import { hasHung, REPEATED } from "./repeat.ts";
 import type { RunState } from "./state.ts";
 
 /** A pass, or old failures alone that a person said do not count. */
@@ -116,6 +116,7 @@ export interface ControlRuns {
 /** Whether the base has to be asked, to know what it means that the plant was not seen. */
 export const needsBase = (verdict: Good, { change, baseline }: Omit<ControlRuns, "base">): boolean =>
   change !== undefined &&
+  !hasHung(baseline) &&
   (change.isLax || change.beside.length > 0 || change.unseen.length > 0 || !isSeen(verdict, { change, baseline }));
 
 /**
@@ -179,9 +180,10 @@ const LAX =
 
 /**
  * On the base the plant makes a failure that is not there without it. Where a runner could not even load the base's
- * tests, the plant shows nothing there; what loads them now has to see it.
+ * tests, or the base did not end, the plant shows nothing there; what runs them now has to see it.
  */
 function showsPlant({ base: run, baseline }: ControlRuns): boolean {
+  if (hasHung(baseline)) return true;
   const base = run?.verdict;
   if (base?.is !== "fail") return false;
   if (baseline?.is === "pass") return true;

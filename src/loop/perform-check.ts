@@ -189,6 +189,7 @@ export function aboutJudging(
   return {
     goal: state.spec.goal,
     baseline: isBase ? undefined : comparedWith(state.baselines.get(name), { testsFollowed }),
+    isBase,
     change: {
       base: baseTree,
       tree,

@@ -47,11 +47,21 @@ export function baselineOfRuns(
   runs: Runs,
 ): Verdict | undefined {
   const { reruns, preExisting } = spec.verdicts;
-  const isUnknown = REPEATED.has(kind) && runs.every(({ is }) => is === "unverifiable");
+  const [first, ...rest] = runs.filter((run) => !hasHung(run));
+  // Beside the first turn it may only have been slow.
+  if (first === undefined) return runs.length < MAX_HUNG_TRIES ? undefined : runs[0];
+  const isUnknown = REPEATED.has(kind) && [first, ...rest].every(({ is }) => is === "unverifiable");
   if (isUnknown && runs.length < MAX_BASE_TRIES) return undefined;
   const times = preExisting === "leave" && REPEATED.has(kind) ? reruns : 0;
-  return settled(runs, { reruns: () => times, passes: 1 });
+  return settled([first, ...rest], { reruns: () => times, passes: 1 });
 }
+
+/** A base that did not end within its limit, so often: it is red for that. */
+const MAX_HUNG_TRIES = 2;
+
+/** It did not end, on the base or as on the base; told by the command's check. */
+export const hasHung = (verdict: Verdict | undefined): boolean =>
+  verdict?.is === "fail" && verdict.failures.some(({ fingerprint }) => fingerprint === "timeout");
 
 interface Need {
   /** How often a failure is run again. */

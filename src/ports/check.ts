@@ -15,6 +15,8 @@ export interface JudgeAbout {
   goal: string;
   /** What the same check said of the tree before the first turn; undefined while that is what is asked. */
   baseline: Verdict | undefined;
+  /** The tree before the first turn is judged, as it is. */
+  isBase?: boolean;
   /** Everything since the tree before the first turn. */
   change: JudgedChange;
   /** Verdicts of the checks that came before it on this tree, by name. */

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Fact, FactOf } from "../../src/events.ts";
 import type { Agent, AgentSession, OpenRequest } from "../../src/ports.ts";
-import { judgedBy, judgedSpec, aCheck, aJudge, type Asked } from "../support/judging.ts";
+import { judgedBy, judgedSpec, aCheck, aJudge, type Asked, type Says } from "../support/judging.ts";
 import { live } from "../support/live.ts";
 import type { Behaviour } from "../support/sim-agent.ts";
 import { makeWorld, PLANTED, type World } from "../support/world.ts";
@@ -118,6 +118,42 @@ describe("the baseline", () => {
     expect(end.outcome?.is).toBe("verified");
     expect(end.baselines.get("tests")?.is).toBe("unverifiable");
     expect(asked.at(-1)?.about.baseline).toBeUndefined();
+  });
+
+  describe("that does not end within its limit", () => {
+    const HUNG = { fails: ["timeout"], evidence: { exitCode: null } };
+    const judgedWith = async (say: (asked: Asked) => Says) => {
+      const world = { ...makeWorld(), plants: true };
+      const spec = judgedSpec();
+      const asked: Asked[] = [];
+      const end = await live(world, spec, [act(["good"], true)], { adjust: judgedBy(world, spec, say, asked) });
+      return { end, onBase: asked.filter(({ lines }) => !lines.includes("good")) };
+    };
+    const passes = ({ lines }: Asked): Says => (lines.includes(PLANTED) ? ["planted"] : true);
+
+    it("is red for that when it happens again, and a change that makes it end is verified", async () => {
+      const { end, onBase } = await judgedWith((one) => (one.lines.length === 0 ? HUNG : passes(one)));
+      expect(end.outcome).toMatchObject({ is: "verified", rule: "all-required-pass" });
+      expect(onBase).toHaveLength(2);
+      expect(end.baselines.get("tests")).toMatchObject({ is: "fail", failures: [{ fingerprint: "timeout" }] });
+    });
+
+    it("is what it says when it ends the second time", async () => {
+      const { end } = await judgedWith((one) => (one.lines.length === 0 && one.calls === 0 ? HUNG : passes(one)));
+      expect(end.outcome?.is).toBe("verified");
+      expect(end.baselines.get("tests")?.is).toBe("pass");
+    });
+
+    it("proves nothing for what ends without seeing a planted failure", async () => {
+      const { end } = await judgedWith(({ lines }) => (lines.includes("good") ? true : HUNG));
+      expect(end.outcome).toMatchObject({ is: "needs-human", rule: "suspicions" });
+    });
+
+    it("goes on red while the change does not end either", async () => {
+      const { end } = await judgedWith(() => HUNG);
+      expect(end.outcome?.is).not.toBe("verified");
+      expect([...end.latest.values()].map(({ is }) => is)).toEqual(["fail"]);
+    });
   });
 
   it.each([

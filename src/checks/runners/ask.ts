@@ -4,7 +4,7 @@
  * guess, which holds the listeners and what they write.
  */
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { openKits, OUT, type Kits } from "./kit.ts";
 import { readReports } from "./read.ts";
 
@@ -53,8 +53,9 @@ export function askingRunners(place: ReportPlace | undefined): (about: About) =>
       read: async () => [],
       close: async () => {},
     });
-  const kits = openKits(place.folder);
-  return (about) => askRunners(kits, { ...about, at: place.at });
+  let kits: Kits | undefined;
+  return (about) =>
+    askRunners((kits ??= openKits(place.folder, about.environment["PATH"])), { ...about, at: place.at });
 }
 
 const alone = (command: string, shellName: string): string[] => ["-c", command, shellName];
@@ -71,6 +72,8 @@ function askRunners(kits: Kits, { environment, tree, reports = [], shellName, at
   const withOwn = (variable: string, words: string): string => [environment[variable] ?? "", words].join(" ").trim();
   return {
     environment: {
+      // Its programs ask once more where a script sets what follows.
+      PATH: [inside, environment["PATH"] ?? ""].join(delimiter),
       NODE_OPTIONS: withOwn("NODE_OPTIONS", `--require=${inside}/preload.cjs`),
       // xunit1 is the one that names the file.
       PYTEST_ADDOPTS: withOwn("PYTEST_ADDOPTS", `--junitxml=${inside}/${OUT}/pytest.xml -o junit_family=xunit1`),

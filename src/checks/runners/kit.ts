@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -18,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { makePrivateDir, rename } from "../../platform/files.ts";
 import { ownFile } from "../../platform/own.ts";
 
@@ -31,9 +32,12 @@ const FILES = [
   "node-report.cjs",
   "playwright-report.cjs",
 ];
+/** The file that stands for each of these programs, first on the PATH. */
+const SHIM = "shim.sh";
+const SHIMMED = ["node", "python", "python3", "pytest", "py.test", "go"];
+const [PLAIN, PROGRAM] = [0o644, 0o755];
 /** Below the folder: what the listeners write. */
 export const OUT = "out";
-const NAMES = [...FILES, OUT].toSorted().join("\0");
 /** More are removed with the folder. */
 const MAX_REMOVED_ONE_BY_ONE = 16;
 /** No link is followed, and no pipe waited for. */
@@ -53,8 +57,11 @@ export interface Kits {
   giveBack(kit: Kit): Promise<void>;
 }
 
-/** Below a folder that checks can write to. */
-export function openKits(root: string): Kits {
+/** Below a folder that checks can write to. `path`: the PATH of the checks; what is not on it must not seem to be. */
+export function openKits(root: string, path = ""): Kits {
+  const programs = SHIMMED.filter((name) => isOn(path, name));
+  let all: Originals | undefined;
+  const originals = (): Originals => (all ??= originalsWith(programs));
   let spare: Kit | undefined;
   return {
     take() {
@@ -63,37 +70,57 @@ export function openKits(root: string): Kits {
       chmodSync(root, constants.S_IRWXU);
       const kept = spare;
       spare = undefined;
-      return (kept === undefined ? undefined : renewed(root, kept)) ?? made(root);
+      return (kept === undefined ? undefined : renewed(root, kept, originals())) ?? made(root, originals());
     },
     async giveBack(kit) {
-      if (spare === undefined && kit.mark !== undefined && markOf(kit.folder) === kit.mark && isEmptied(kit.folder))
-        spare = kit;
+      const isAsMade = kit.mark !== undefined && markOf(kit.folder, originals()) === kit.mark;
+      if (spare === undefined && isAsMade && isEmptied(kit.folder)) spare = kit;
       // What a check has closed stays until the run's folder goes.
       else await rm(kit.folder, { recursive: true, force: true }).catch(() => undefined);
     },
   };
 }
 
-let texts: ReadonlyMap<string, Buffer> | undefined;
-const originals = (): ReadonlyMap<string, Buffer> =>
-  (texts ??= new Map(FILES.map((file) => [file, readFileSync(ownFile(`checks/runners/${file}`))])));
+const isOn = (path: string, program: string): boolean =>
+  path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return isAbsolute(folder);
+    } catch {
+      return false;
+    }
+  });
 
-function made(root: string): Kit {
+/** By the name in the folder. */
+type Originals = ReadonlyMap<string, { text: Buffer; mode: number }>;
+
+const textOf = (file: string): Buffer => readFileSync(ownFile(`checks/runners/${file}`));
+
+function originalsWith(programs: readonly string[]): Originals {
+  const shim = { text: textOf(SHIM), mode: PROGRAM };
+  return new Map([
+    ...FILES.map((file) => [file, { text: textOf(file), mode: PLAIN }] as const),
+    ...programs.map((name) => [name, shim] as const),
+  ]);
+}
+
+function made(root: string, originals: Originals): Kit {
   const name = randomUUID();
   const folder = join(root, name);
   makePrivateDir(folder);
   mkdirSync(join(folder, OUT));
-  for (const [file, text] of originals()) writeFileSync(join(folder, file), text);
-  return { folder, name, mark: markOf(folder) };
+  for (const [file, { text, mode }] of originals) writeFileSync(join(folder, file), text, { mode });
+  return { folder, name, mark: markOf(folder, originals) };
 }
 
-function renewed(root: string, kept: Kit): Kit | undefined {
+function renewed(root: string, kept: Kit, originals: Originals): Kit | undefined {
   const name = randomUUID();
   const folder = join(root, name);
   try {
-    if (markOf(kept.folder) !== kept.mark || readdirSync(join(kept.folder, OUT)).length > 0) return undefined;
+    if (markOf(kept.folder, originals) !== kept.mark || readdirSync(join(kept.folder, OUT)).length > 0)
+      return undefined;
     rename(kept.folder, folder);
-    return { folder, name, mark: markOf(folder) };
+    return { folder, name, mark: markOf(folder, originals) };
   } catch {
     // Then it is left to whoever removes the run's folder.
     return undefined;
@@ -104,13 +131,14 @@ function renewed(root: string, kept: Kit): Kit | undefined {
  * Changes with all but what is written into `out`; undefined where something is not as it is made. The time of an inode's
  * last change cannot be set by a program, and within one tick of that clock the content tells.
  */
-function markOf(folder: string): string | undefined {
+function markOf(folder: string, originals: Originals): string | undefined {
   try {
-    if (readdirSync(folder).toSorted().join("\0") !== NAMES) return undefined;
+    const names = [...originals.keys(), OUT].toSorted().join("\0");
+    if (readdirSync(folder).toSorted().join("\0") !== names) return undefined;
     const out = lstatSync(join(folder, OUT), { bigint: true });
     if (!out.isDirectory()) return undefined;
     const { ino, mode, ctimeNs } = lstatSync(folder, { bigint: true });
-    const marks = [...originals()].map(([file, text]) => markOfFile(join(folder, file), text));
+    const marks = [...originals].map(([file, { text }]) => markOfFile(join(folder, file), text));
     if (marks.includes(undefined)) return undefined;
     return [`${ino} ${mode} ${ctimeNs}`, `${out.ino} ${out.mode}`, ...marks].join("\n");
   } catch {

@@ -29,14 +29,43 @@ function begun(kind) {
   writeFileSync(beside(`out/begun-${kind}.json`), JSON.stringify({ begun: kind }));
 }
 
+const ASKS = `--require=${__filename}`;
+const withoutUs = (path) => path.split(paths.delimiter).filter((folder) => folder !== __dirname);
+
 /** What the runner starts must neither report nor know of this place. */
 function forget() {
-  const ours = [`--require=${__filename}`, `--junitxml=${beside("out/pytest.xml")}`, "-o junit_family=xunit1"];
+  const ours = [ASKS, `--junitxml=${beside("out/pytest.xml")}`, "-o junit_family=xunit1"];
   for (const name of ["NODE_OPTIONS", "PYTEST_ADDOPTS"]) {
     const kept = ours.reduce((text, word) => text.split(word).join(""), process.env[name] || "").trim();
     if (kept === "") delete process.env[name];
     else process.env[name] = kept;
   }
+  if (process.env.PATH !== undefined) process.env.PATH = withoutUs(process.env.PATH).join(paths.delimiter);
+}
+
+/** They set no variable that is set already, and start by name: what is on the PATH asks. */
+const READS_VARIABLES = /\/(dotenv-cli|env-cmd|@dotenvx)\//;
+
+/** What other programs start is asked too, by whatever name or path it is started. */
+function remember(main) {
+  if (READS_VARIABLES.test(main)) return;
+  const options = process.env.NODE_OPTIONS || "";
+  if (!options.includes(ASKS)) process.env.NODE_OPTIONS = `${options} ${ASKS}`.trim();
+}
+
+/** Package managers put folders with a node of their own before all others. */
+function stayFirst() {
+  const { ChildProcess } = require("child_process");
+  const { spawn } = ChildProcess.prototype;
+  const first = (pair) => {
+    const folders = pair.startsWith("PATH=") ? pair.slice("PATH=".length) : "";
+    const others = withoutUs(folders);
+    return others.join(paths.delimiter) === folders ? pair : `PATH=${[__dirname, ...others].join(paths.delimiter)}`;
+  };
+  ChildProcess.prototype.spawn = function (options) {
+    if (options && Array.isArray(options.envPairs)) options.envPairs = options.envPairs.map(first);
+    return spawn.call(this, options);
+  };
 }
 
 /** The nearest file of these names, from a folder upwards. */
@@ -128,12 +157,14 @@ function nodeTest() {
 
 function begin() {
   if (!require("worker_threads").isMainThread || process.env.NODE_TEST_CONTEXT !== undefined) return;
+  process.execArgv = process.execArgv.filter((word) => word !== ASKS);
   if (process.execArgv.includes("--test")) return nodeTest();
-  if (process.argv[1] === undefined) return;
-  const main = realpathSync(process.argv[1]).split("\\").join("/");
+  const main = process.argv[1] === undefined ? "" : realpathSync(process.argv[1]).split("\\").join("/");
+  remember(main);
   if (main.endsWith("/vitest/vitest.mjs")) vitest();
   else if (/\/(jest|jest-cli)\/bin\/jest\.js$/.test(main)) jest();
   else if (/\/mocha\/(bin\/_?mocha(\.m?js)?|lib\/cli\/cli\.js)$/.test(main)) mocha(main);
+  else stayFirst();
 }
 
 try {

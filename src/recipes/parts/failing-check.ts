@@ -47,7 +47,8 @@ function heading({ name, command }: About["check"], verdict: Red): string {
       : `; tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
   if (verdict.is === "flaky")
     return `- ${name}: flaky: of ${verdict.runs} runs on the same files some failed${counted}`;
-  return `- ${name}: FAIL (\`${command}\` exited with ${exitCode}${counted})`;
+  const end = exitCode === null ? "was ended" : `exited with ${exitCode}`;
+  return `- ${name}: FAIL (\`${command}\` ${end}${counted})`;
 }
 
 interface Entry {
