@@ -5,6 +5,7 @@
 import { fromGo, fromJava, fromMake, fromRust } from "./detect-build-tools.ts";
 import { fromNode, nodeSetup } from "./detect-node.ts";
 import { fromPython, pythonSetup } from "./detect-python.ts";
+import { shellWord } from "../../../platform/shell-word.ts";
 
 export type Purpose = "tests" | "lint" | "types" | "build";
 
@@ -91,9 +92,6 @@ function inFolder(folder: string, { found, setups }: Detected): Detected {
 export function commandLine({ command, folder }: Pick<Found, "command" | "folder">): string {
   return folder === undefined ? command : `cd ${shellWord(folder)} && ${command}`;
 }
-
-export const shellWord = (word: string): string =>
-  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** What a check of it is called. */
 export const checkName = ({ purpose, folder }: Pick<Found, "purpose" | "folder">): string =>
