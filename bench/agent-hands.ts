@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import Anthropic from "@anthropic-ai/sdk";
 import { acpEnvironment } from "../src/agents/acp/environment.ts";
-import { claudeFolders } from "../src/agents/claude/sdk.ts";
+import { claudeProgram } from "../src/agents/claude/program.ts";
 import { configToml } from "../src/agents/codex/config.ts";
 import { presetEntry } from "../src/agents/command/preset-entry.ts";
 import { codexAvailable } from "../src/agents/codex/program.ts";
@@ -96,11 +96,10 @@ function lines(command: string, args: readonly string[], at: Place & { env: Reco
 }
 
 function claude(at: Place): Promise<Hand> {
-  const [folder = ""] = claudeFolders({});
   const args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
   const more = ["--model", "claude-sonnet-5", "--permission-mode", "bypassPermissions", "--setting-sources", ""];
   const env = { ...environment(at), ANTHROPIC_BASE_URL: at.url, ANTHROPIC_API_KEY: "key" };
-  const program = lines(join(folder, "claude"), [...args, ...more], { ...at, env });
+  const program = lines(claudeProgram({}, process.env) ?? "claude", [...args, ...more], { ...at, env });
   let over = (): void => undefined;
   program.onLine(({ type }) => {
     if (type === "result") over();

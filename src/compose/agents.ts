@@ -76,15 +76,15 @@ async function foldersOf(
   }
   if (name === "codex") {
     const { codexFolders } = await import("../agents/codex/program.ts");
-    return codexFolders(options);
+    return codexFolders(options, env);
   }
   if (name === "opencode") {
     const { opencodeFolders } = await import("../agents/opencode/program.ts");
-    return opencodeFolders(options);
+    return opencodeFolders(options, env);
   }
   if (name === "claude") {
-    const { claudeFolders } = await import("../agents/claude/sdk.ts");
-    return claudeFolders(options);
+    const { claudeFolders } = await import("../agents/claude/program.ts");
+    return claudeFolders(options, env);
   }
   if (name === "messages") {
     const { messagesFolders } = await import("../agents/messages/check.ts");
@@ -167,14 +167,14 @@ async function checkClaude({ agent, workspace, fence }: Checked, env: Environmen
   ] = await Promise.all([
     import("../agents/claude/options.ts"),
     import("../agents/claude/user-settings.ts"),
-    import("../agents/claude/sdk.ts"),
+    import("../agents/claude/program.ts"),
     import("../agents/claude/login.ts"),
     import("../agents/claude/route.ts"),
   ]);
   const parsed = claudeOptions(agent.options, agent.ask);
   readMcpServers(parsed.mcp, workspace.path);
   if (parsed.userSettings) readUserSettings(env, { project: workspace.path });
-  claudeAvailable(parsed, env);
+  claudeAvailable(agent.options, env);
   const login = claudeLogin(env);
   if (login !== undefined) {
     if (fence.kind === "none" || fence.network === "open" || modelRoute(loginEnvironment(env)).is === "gateway") return;

@@ -3,7 +3,7 @@ import type { AGENT_NAMES } from "../agent-entry.ts";
 import { ACP_GAPS } from "../agents/acp.ts";
 import { claude } from "../agents/claude.ts";
 import { claudeLogin } from "../agents/claude/login.ts";
-import { claudeProgram } from "../agents/claude/sdk.ts";
+import { claudeProgram, TESTED } from "../agents/claude/program.ts";
 import { codex } from "../agents/codex.ts";
 import { codexLogin } from "../agents/codex/login.ts";
 import { codexAvailable } from "../agents/codex/program.ts";
@@ -49,12 +49,12 @@ interface Here {
 /** One for every adapter of its own. */
 const OWN: Record<(typeof AGENT_NAMES)[number], Omit<KnownAgent, "name">> = {
   claude: {
-    about: "Claude Code through its Agent SDK",
-    tried: "2.1.325",
+    about: "Claude Code",
+    tried: TESTED,
     gaps: claude({ userEnvironment: {} }).gaps,
     keyStaysOutside: "yes",
     wants: "`ANTHROPIC_API_KEY`, or signed in with `claude`",
-    here: { program: () => claudeProgram({}), login: (env) => claudeLogin(env)?.describe },
+    here: { program: (env) => claudeProgram({}, env), login: (env) => claudeLogin(env)?.describe },
   },
   codex: {
     about: "Codex through its app-server",

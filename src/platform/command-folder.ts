@@ -1,12 +1,9 @@
 /** A shell command that runs in another folder than the one it is started in. Pure. */
+import { shellWord } from "./shell-word.ts";
 
-const PLAIN_WORD = /^[\w./-]+$/;
 /** What a failing `cd` would not keep from running: `cd a && b; c`. */
 const GOES_ON = /;|\n|\|\||(?<![&>])&(?![&>])/;
 const LED = /^cd (?:'([^']*)'|([\w./-]+)) && (.*)$/s;
-
-export const shellWord = (word: string): string =>
-  PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** `folder`: relative; "" is where it is started. */
 export function commandIn(folder: string, command: string): string {

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
-import { shellWord } from "../platform/command-folder.ts";
+import { shellWord } from "../platform/shell-word.ts";
 import { gitFailed } from "./git.ts";
 import type { ObjectFormat } from "./objects.ts";
 import { userGit, type Environment } from "./user-git.ts";

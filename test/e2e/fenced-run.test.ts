@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { claudeProgram } from "../../src/agents/claude/sdk.ts";
+import { claudeProgram } from "../../src/agents/claude/program.ts";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, CLI, cliPlace, NODE, type CliPlace } from "../support/cli.ts";
 import { writeFiles } from "../support/temp.ts";
@@ -65,7 +65,7 @@ it("shows a program that lies in the home, private to its owner, and nothing bes
   });
   const place = await cliPlace({ script });
   const [bin, beside] = [join(place.home, "my-claude"), join(place.home, "notes.txt")];
-  writeFileSync(bin, `#!/bin/sh\nexec '${claudeProgram({})}' "$@"\n`, { mode: 0o700 });
+  writeFileSync(bin, `#!/bin/sh\nexec '${claudeProgram({}, {})}' "$@"\n`, { mode: 0o700 });
   writeFileSync(beside, SECRET);
   chmodSync(place.home, 0o700);
   const env = { SECRET_FILE: beside };

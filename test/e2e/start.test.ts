@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
 import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
-import { tempDir, writeFiles } from "../support/temp.ts";
+import { writeFiles } from "../support/temp.ts";
 
 const bash = (command: string): Step => ({ tools: [{ name: "Bash", input: { command } }] });
 const CHECK = ["--check", "made=test -f made.txt"];
@@ -62,35 +62,6 @@ describe.concurrent("a run in a dirty tree", () => {
     for (const [path, content] of Object.entries(users)) expect([path, at(path)]).toEqual([path, content]);
     expect(existsSync(join(repository.path, "work.txt"))).toBe(false);
     expect(privateGit(place, "show", `${lane}/${salvage}:work.txt`)).toBe("one");
-  });
-});
-
-describe.concurrent("a run that knows what the SDK said to Claude Code the last time", () => {
-  interface Kept {
-    opening?: { request: Record<string, unknown> };
-  }
-  it("says it first, and when that was wrong asks once more and ends as it should", async ({ expect }) => {
-    const cache = tempDir("cache");
-    const env = { XDG_CACHE_HOME: cache };
-    const keptFiles = (): string[] =>
-      readdirSync(cache, { recursive: true, encoding: "utf8" }).filter((name) => /claude-start-\w+\.json$/.test(name));
-    const outcomes = async (): Promise<string[]> => {
-      const { pawl } = await cliPlace({ script: MADE, env });
-      const result = await pawl("run", "make made.txt", ...CHECK, "--json");
-      expect(result.code).toBe(0);
-      return result.of("turn-end").map(({ outcome }) => outcome.is);
-    };
-    expect(await outcomes()).toEqual(["done"]);
-    const [file = ""] = keptFiles().map((name) => join(cache, name));
-    const kept = (): Kept => JSON.parse(readFileSync(file, "utf8")) as Kept;
-    const { opening } = kept();
-    expect(opening?.request).toMatchObject({ subtype: "initialize" });
-    expect(await outcomes()).toEqual(["done"]);
-    writeFileSync(file, JSON.stringify({ ...kept(), opening: { ...opening, extra: { wrong: true } } }));
-    expect(await outcomes()).toEqual(["cut", "done"]);
-    expect(kept().opening).toBeUndefined();
-    expect(await outcomes()).toEqual(["done"]);
-    expect(kept().opening).toEqual(opening);
   });
 });
 

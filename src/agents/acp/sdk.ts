@@ -1,6 +1,7 @@
 /** The protocol's own library, loaded on use: it is an optional peer. */
 import type * as Acp from "@agentclientprotocol/sdk";
 import { UsageError } from "../../errors.ts";
+import { installCommand } from "../../platform/install-command.ts";
 
 export type Sdk = typeof Acp;
 
@@ -11,7 +12,7 @@ export function loadSdk(): Promise<Sdk> {
   loading ??= import("@agentclientprotocol/sdk").catch((cause: unknown) => {
     loading = undefined;
     throw new UsageError("the acp agent needs the package @agentclientprotocol/sdk, which is not installed", {
-      hint: "npm install @agentclientprotocol/sdk",
+      hint: installCommand("@agentclientprotocol/sdk@2"),
       cause,
     });
   });

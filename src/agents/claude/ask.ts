@@ -2,7 +2,7 @@
  * What Claude Code asks while it works: may it use a tool, which way to go. Policy answers at once; with `ask` the call
  * waits for a reply, outside of the turn's time limits, and is denied when the turn ends first.
  */
-import type { CanUseTool, ElicitationResult, PermissionResult } from "@anthropic-ai/claude-agent-sdk";
+import type { ElicitationResult, PermissionResult } from "@anthropic-ai/claude-agent-sdk";
 import type { AskSpec } from "../../spec.ts";
 import { DECIDE, whyNot, wordsOf } from "../ask-words.ts";
 import { TURN_OVER, type Waiting } from "../waiting.ts";
@@ -11,9 +11,9 @@ import { choicesOf, permissionText, QUESTION_TOOL } from "./ask-words.ts";
 const deny = (message: string): PermissionResult => ({ behavior: "deny", message });
 
 export interface Asks {
-  /** For the SDK. Never rejects. */
-  canUseTool: CanUseTool;
-  /** For the SDK: forms of MCP servers are not filled in. */
+  /** Never rejects. */
+  canUseTool(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<PermissionResult>;
+  /** Forms of MCP servers are not filled in. */
   declineForm(serverName: string): ElicitationResult;
 }
 
@@ -39,7 +39,7 @@ export function asks({ policy, waiting }: { policy: AskSpec; waiting: Waiting })
   }
 
   return {
-    canUseTool: async (name, input, { signal }) =>
+    canUseTool: async (name, input, signal) =>
       await (name === QUESTION_TOOL ? question(input, signal) : permission(name, input, signal)),
     declineForm(serverName) {
       waiting.tell({ type: "notice", text: `declined by policy: a form of the MCP server ${serverName}` });

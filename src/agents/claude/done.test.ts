@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { DONE_TOOL, doneCalls, doneServer } from "./done.ts";
+import { answerOfServer, DONE_TOOL, doneCalls } from "./done.ts";
 
 interface Answer {
   id: unknown;
@@ -7,25 +7,14 @@ interface Answer {
   error?: { code: number };
 }
 
-async function connected() {
-  const answers: Answer[] = [];
-  const transport = {
-    onmessage: (_message: object): void => undefined,
-    send: (message: Answer) => Promise.resolve(void answers.push(message)),
-  };
-  await doneServer().instance.connect(transport as never);
-  return (message: object): Answer[] => {
-    transport.onmessage({ jsonrpc: "2.0", ...message });
-    return answers.splice(0);
-  };
-}
+const ask = (message: object): Answer => answerOfServer("pawl", { jsonrpc: "2.0", ...message }) as Answer;
 
-it("is a server with one tool, and answers what it does not know with an error", async () => {
-  const ask = await connected();
-  expect(ask({ method: "notifications/initialized" })).toEqual([]);
-  expect(ask({ id: 1, method: "tools/list" })[0]?.result?.tools?.map(({ name }) => name)).toEqual(["done"]);
-  expect(ask({ id: "p", method: "ping" })).toMatchObject([{ id: "p", result: {} }]);
-  expect(ask({ id: 2, method: "resources/list" })).toMatchObject([{ id: 2, error: { code: -32_601 } }]);
+it("is a server with one tool, and answers what it does not know with an error", () => {
+  expect(ask({ method: "notifications/initialized" })).toMatchObject({ result: {} });
+  expect(ask({ id: 1, method: "tools/list" }).result?.tools?.map(({ name }) => name)).toEqual(["done"]);
+  expect(ask({ id: "p", method: "ping" })).toMatchObject({ id: "p", result: {} });
+  expect(ask({ id: 2, method: "resources/list" })).toMatchObject({ id: 2, error: { code: -32_601 } });
+  expect(() => answerOfServer("another", {})).toThrow("another");
 });
 
 it.each([
@@ -34,11 +23,10 @@ it.each([
   [{ status: "maybe", summary: "all" }, true],
   [{ status: "done" }, true],
   [undefined, true],
-])("takes %j for a claim or says what is wrong", async (input, isError) => {
-  const ask = await connected();
-  const [answer] = ask({ id: 1, method: "tools/call", params: { name: "done", arguments: input } });
-  expect(answer?.result?.isError).toBe(isError);
-  expect(answer?.result?.content?.[0]?.text).toContain(isError ? "Not noted" : "pawl checks it");
+])("takes %j for a claim or says what is wrong", (input, isError) => {
+  const answer = ask({ id: 1, method: "tools/call", params: { name: "done", arguments: input } });
+  expect(answer.result?.isError).toBe(isError);
+  expect(answer.result?.content?.[0]?.text).toContain(isError ? "Not noted" : "pawl checks it");
 });
 
 it("counts the last call by the order of the calls, whichever result comes first", () => {

@@ -2,7 +2,6 @@
  * The tool by which Claude Code says how its work stands. Its MCP server runs inside this process and is made by hand:
  * one fixed tool needs neither a schema library nor a process.
  */
-import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk";
 import { answerTo, callOf, PAWL_SERVER, TOOL, type Call } from "../done-call.ts";
 
 export const DONE_TOOL = `mcp__${PAWL_SERVER}__${TOOL}`;
@@ -19,30 +18,16 @@ interface Message {
   method?: string;
   params?: { protocolVersion?: string; name?: string; arguments?: unknown };
 }
-/** As far as the SDK's side of it is used here. */
-interface Transport {
-  send(message: object): Promise<void>;
-}
 
-export function doneServer(): McpSdkServerConfigWithInstance {
-  const instance = {
-    connect(transport: Transport): Promise<void> {
-      const onmessage = (message: Message): void => {
-        if (message.id === undefined || message.method === undefined) return;
-        const { id, method, params = {} } = message;
-        void transport.send({ jsonrpc: "2.0", id, ...answerTo({ method, params, more: MORE }) });
-      };
-      Object.assign(transport, { onmessage });
-      return Promise.resolve();
-    },
-    close: (): Promise<void> => Promise.resolve(),
-  };
-  // The SDK connects it to its own transport and asks no more of it.
-  return {
-    type: "sdk",
-    name: PAWL_SERVER,
-    instance: instance as unknown as McpSdkServerConfigWithInstance["instance"],
-  };
+/** What is no request gets this. */
+const HEARD = { jsonrpc: "2.0", id: 0, result: {} };
+
+/** What pawl's server says to a message for it. Throws for another server's. */
+export function answerOfServer(server: unknown, message: unknown): object {
+  if (server !== PAWL_SERVER) throw new Error(`there is no MCP server ${String(server)} here`);
+  const { id, method, params = {} } = (message ?? {}) as Message;
+  if (id === undefined || method === undefined) return HEARD;
+  return { jsonrpc: "2.0", id, ...answerTo({ method, params, more: MORE }) };
 }
 
 export interface DoneCalls {

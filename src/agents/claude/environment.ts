@@ -23,12 +23,15 @@ export function claudeEnvironment(
   request: Pick<OpenRequest, "home" | "environment">,
   { login, reached, options, isRoot }: Circumstances,
 ): Record<string, string> {
-  const given = { ...login, ...request.environment };
+  // They are for tools, and change what the program itself does.
+  const { NODE_OPTIONS: _options, DEBUG: _debug, ...given } = { ...login, ...request.environment };
   return {
     ...(reached === undefined ? given : gatewayEnvironment(given, reached)),
     CLAUDE_CONFIG_DIR: configDirectory(request.home),
     CLAUDE_CODE_TMPDIR: temporaryDirectory(request.home),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    // The side of the protocol that speaks as the Agent SDK does.
+    CLAUDE_CODE_ENTRYPOINT: "sdk-ts",
     CLAUDE_CODE_MAX_RETRIES: String(MAX_API_RETRIES),
     // The end of a turn is the session becoming idle, not a count of results.
     CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",

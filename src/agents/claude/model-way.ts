@@ -7,7 +7,7 @@ import { configDirectory } from "./environment.ts";
 import { transcriptGate } from "./gate.ts";
 import { keptLogin } from "./kept-login.ts";
 import { hasKey, modelRoute, withBearer, type Reached } from "./route.ts";
-import { claudeProgram } from "./sdk.ts";
+import { claudeProgram } from "./program.ts";
 import { socketName } from "../socket-name.ts";
 
 /** Inside a fence the program may have another uid; the folder's parent is the user's alone. */
@@ -28,7 +28,13 @@ const DIRECT: ModelWay = {
   close: () => Promise.resolve(),
 };
 
-export function modelWay({ home, sockets, confine, agent }: OpenRequest, login: Record<string, string>): ModelWay {
+interface Whose {
+  login: Record<string, string>;
+  /** The user's own environment. */
+  user: Readonly<Record<string, string | undefined>>;
+}
+
+export function modelWay({ home, sockets, confine, agent }: OpenRequest, { login, user }: Whose): ModelWay {
   const route = modelRoute(login);
   if (route.is === "direct") return DIRECT;
   const { to } = route;
@@ -37,7 +43,7 @@ export function modelWay({ home, sockets, confine, agent }: OpenRequest, login: 
   const kept =
     confine === undefined || hasKey(login)
       ? undefined
-      : keptLogin({ login, program: () => claudeProgram(agent.options) });
+      : keptLogin({ login, program: () => claudeProgram(agent.options, user) });
   /** The last that went wrong; each try of the program ends in the same. */
   let failure: string | undefined;
   const opening = open();

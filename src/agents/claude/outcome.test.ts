@@ -12,7 +12,6 @@ function outcome(result: Partial<ResultSignal> | undefined, signals: Partial<Sig
     error: undefined,
     rejected: undefined,
     died: undefined,
-    usageLimitPrefixes: [LIMIT],
     ...signals,
   });
 }

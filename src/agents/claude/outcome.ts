@@ -26,9 +26,23 @@ export interface Signals {
   rejected: { resetAt: number | undefined } | undefined;
   /** Why the stream ended, when it did so without an end of the turn. */
   died: string | undefined;
-  /** Beginnings of the client's own words for a used-up plan. */
-  usageLimitPrefixes: readonly string[];
 }
+
+/** How Claude Code's own words for a used-up plan begin; the Agent SDK exports the same list, and a test compares them. */
+export const USAGE_LIMITS: readonly string[] = [
+  "You've hit your",
+  "You've reached your",
+  "You're out of usage credits",
+  "Your org is out of usage · add funds to continue",
+  "Your org is out of usage · contact your admin",
+  "Your seat type doesn't include usage credits",
+  "Your seat type doesn't include usage",
+  "Your usage allocation has been disabled by your admin",
+  "Your group's usage limit is set to $0",
+  "Fable 5 requires usage credits",
+  "You're out of extra usage",
+  "Your seat type doesn't include extra usage",
+];
 
 /** `unknown` says nothing beyond the status; a truncated answer is the agent's failure. */
 const KINDS: Readonly<Record<SDKAssistantMessageError, RefusalKind | undefined>> = {
@@ -105,7 +119,7 @@ function refusal(signals: Signals, result: ResultSignal, text: string): TurnOutc
   const words = text || signals.error || result.subtype;
   const status = result.api_error_status ?? null;
   const resetAt = signals.rejected?.resetAt;
-  if (signals.rejected !== undefined || signals.usageLimitPrefixes.some((prefix) => text.startsWith(prefix))) {
+  if (signals.rejected !== undefined || USAGE_LIMITS.some((prefix) => text.startsWith(prefix))) {
     return outcomeOfRefusal({ kind: "usage", status, text: words, resetAt });
   }
   const isApiError = signals.error !== undefined || typeof result.api_error_status === "number";

@@ -71,7 +71,14 @@ export interface TurnReader {
   undelivered(): string[];
 }
 
-export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): TurnReader {
+interface About {
+  uuid: string;
+  meter: Meter;
+  /** Hears which Claude Code it is; what people should know of that, if anything. */
+  onVersion?: (version: string) => string | undefined;
+}
+
+export function turnReader({ uuid, meter, onVersion }: About): TurnReader {
   const view: TurnView = {
     heard: false,
     begun: false,
@@ -203,13 +210,18 @@ export function turnReader({ uuid, meter }: { uuid: string; meter: Meter }): Tur
     if (message.type === "command_lifecycle" && message.command_uuid === uuid) view.heard = true;
   }
 
+  function versionNotice({ claude_code_version: version }: { claude_code_version?: string }): AgentEvent[] {
+    const text = onVersion?.(version ?? "");
+    return text === undefined ? [] : [{ type: "notice", text }];
+  }
+
   function takeSystem(message: Extract<SDKMessage, { type: "system" }>): AgentEvent[] {
     switch (message.subtype) {
       case "init":
         // Also told again before the answer to something said.
         if (opened) return [];
         opened = true;
-        return [{ type: "session-opened", ref: message.session_id, model: message.model }];
+        return [{ type: "session-opened", ref: message.session_id, model: message.model }, ...versionNotice(message)];
       case "status":
         if (message.status === "requesting") {
           view.unanswered = true;

@@ -3,29 +3,25 @@
  * or had to be killed, the next turn starts another on the same conversation.
  */
 import { join } from "node:path";
-import type { SDKUserMessage, SpawnedProcess, SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
+import type { SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { UsageError } from "../../errors.ts";
 import { makePrivateDir, writeDurably } from "../../platform/files.ts";
 import { priceOf } from "../../platform/prices.ts";
 import type { AgentEvent, AgentSession, OpenRequest } from "../../ports.ts";
-import { channel } from "../channel.ts";
 import { cannotBegin, emptyEnd, failed, withNotices } from "../ending.ts";
 import { brief } from "../outcome.ts";
 import { waitingForPeople } from "../waiting.ts";
 import { asks as newAsks } from "./ask.ts";
+import { commandLine, commandOf } from "./command-line.ts";
 import { claudeEnvironment, configDirectory, temporaryDirectory } from "./environment.ts";
-import { foretold } from "./foretold.ts";
-import { late } from "./late.ts";
 import { live } from "./live.ts";
 import type { Live } from "./live.ts";
 import { meter } from "../api-meter.ts";
 import { modelWay } from "./model-way.ts";
 import { answerOptions, claudeOptions, type ClaudeOptions } from "./options.ts";
-import { claudeProcess } from "./process.ts";
-import { queryOptions } from "./query.ts";
+import { claudeProgram } from "./program.ts";
 import { turnReader } from "./reader.ts";
 import type { TurnReader } from "./reader.ts";
-import { claudeProgram, loadSdk } from "./sdk.ts";
 import { NO_TOTALS } from "./settle.ts";
 import { findStart, savedTotals } from "./start.ts";
 import { watch } from "./turn.ts";
@@ -41,10 +37,12 @@ interface Setup {
   login: Record<string, string>;
   /** The user's own environment. */
   user: Readonly<Record<string, string | undefined>>;
+  /** Hears which Claude Code it is; what people should know of that, if anything. */
+  onVersion: (version: string) => string | undefined;
 }
 
-export function claudeSession(request: OpenRequest, { login, user }: Setup): AgentSession {
-  const way = modelWay(request, login);
+export function claudeSession(request: OpenRequest, { login, user, onVersion }: Setup): AgentSession {
+  const way = modelWay(request, { login, user });
   const waiting = waitingForPeople();
   const asks = newAsks({ policy: request.agent.ask, waiting });
   let running: { uuid: string; reader: TurnReader } | undefined;
@@ -59,8 +57,7 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
   /** A start ahead of the first turn. */
   let warming: Promise<Launched> | undefined;
 
-  /** `onStarted`: the program runs; the SDK may still have to be loaded, also when this is over. */
-  async function launch(onStarted?: () => void): Promise<Launched> {
+  async function launch(): Promise<Launched> {
     const options =
       request.answer === undefined
         ? claudeOptions(request.agent.options, request.agent.ask)
@@ -72,42 +69,14 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
     const saved = start.is === "new" ? undefined : await savedTotals(config, start);
     const reached = await way.reached();
     const env = claudeEnvironment(request, { login, reached, options, isRoot: process.getuid?.() === 0 });
-    const asked = queryOptions(request, { start, options, env, model, asks, user: userParts(options) });
-    const child = claudeProcess({
-      confine: request.confine,
-      foretold: foretold(asked, { program: claudeProgram(options) }),
-    });
-    const ahead = child.ahead();
-    if (ahead !== "nothing") onStarted?.();
-    const input = channel<SDKUserMessage>();
-    const spawnClaudeCodeProcess = (wanted: SpawnOptions): SpawnedProcess => child.spawn(wanted);
-    const sdk = late(
-      async () => {
-        const { query, USAGE_LIMIT_ERROR_PREFIXES: usageLimitPrefixes } = await loadSdk();
-        try {
-          return { query: query({ prompt: input, options: { ...asked, spawnClaudeCodeProcess } }), usageLimitPrefixes };
-        } catch (error) {
-          // What it heard ahead it may have asked the model, and nobody has seen that.
-          if (ahead === "spoken-to") probes += 1;
-          throw error;
-        }
-      },
-      { due: child.needsSdk },
-    );
+    const { args, initialize } = commandLine(request, { start, options, model, user: userParts(options) });
+    const [command, ...script] = commandOf(claudeProgram(options, user) ?? options.bin ?? "claude");
+    const wanted = { command, args: [...script, ...args], cwd: request.workspace, env, confine: request.confine };
     const baselines = saved === undefined ? [NO_TOTALS] : [saved, NO_TOTALS];
-    const launched = { live: live({ sdk, input, process: child, baselines }), notice };
-    // What it has heard already it can work on alone.
-    if (ahead === "spoken-to") return launched;
-    try {
-      await sdk.now();
-      return launched;
-    } catch (error) {
-      await child.end();
-      throw error;
-    }
+    return { live: live({ wanted, initialize, asks, baselines }), notice };
   }
 
-  function userParts({ userSettings }: ClaudeOptions): Parameters<typeof queryOptions>[1]["user"] {
+  function userParts({ userSettings }: ClaudeOptions): Parameters<typeof commandLine>[1]["user"] {
     if (!userSettings) return undefined;
     const { settings, servers } = readUserSettings(user, { project: request.workspace });
     const file = join(request.home, "user-settings.json");
@@ -129,7 +98,7 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
     const not = cannotBegin({ signal, closed, running: running !== undefined });
     if (not !== undefined) return yield emptyEnd(not);
     const spent = meter(priceOf);
-    const reader = turnReader({ uuid, meter: spent });
+    const reader = turnReader({ uuid, meter: spent, onVersion });
     running = { uuid, reader };
     for (; probes > 0; probes -= 1) spent.bareRequest();
     let fit = false;
@@ -160,11 +129,9 @@ export function claudeSession(request: OpenRequest, { login, user }: Setup): Age
 
   return {
     turn,
-    warm() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      warming ??= launch(resolve);
-      warming.catch(() => undefined).finally(resolve);
-      return promise;
+    async warm() {
+      warming ??= launch();
+      await warming.catch(() => undefined);
     },
     async say(directive, text) {
       if (running === undefined || current === undefined) return "next-turn";

@@ -1,7 +1,7 @@
 /**
- * What Claude Code's stream costs to read is bounded before the SDK, which holds whole lines and queues them parsed, gets
- * it. What tools returned is shortened inside its line, so that the message keeps its shape; pawl shows the beginning only.
- * Everything else is passed on as it is: requests to the SDK are answered with parts of them.
+ * What Claude Code's stream costs to read is bounded before whole lines of it are held and parsed. What tools returned is
+ * shortened inside its line, so that the message keeps its shape; pawl shows the beginning only. Everything else is passed
+ * on as it is: requests are answered with parts of them.
  */
 import { Transform } from "node:stream";
 

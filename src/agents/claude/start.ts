@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import type { OpenRequest } from "../../ports.ts";
-import type { Start } from "./query.ts";
+import type { Start } from "./command-line.ts";
 import type { Totals } from "./reader.ts";
 import { NO_TOTALS } from "./settle.ts";
 import { entriesOf, transcriptOf, transcripts } from "./transcript.ts";

@@ -72,7 +72,7 @@ async function* watchLive(watched: Watched): AsyncGenerator<AgentEvent, boolean>
   const end = (): TurnEnd => {
     reader.refuse();
     if (view.unanswered) meter.bareRequest();
-    const found = outcomeOf({ ...view, died, usageLimitPrefixes: live.usageLimitPrefixes() });
+    const found = outcomeOf({ ...view, died });
     // It may have been done before the interrupt reached it.
     const outcome = stopping === undefined || found.is === "done" ? found : stopping;
     const usage = settle(meter, { totals: view.totals, baselines: live.baselines });

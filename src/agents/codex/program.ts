@@ -1,6 +1,6 @@
 /** Where the Codex program is. */
 import { dirname, join } from "node:path";
-import { availableProgram, ownProgram, programOf, readableFor, type Environment, type Program } from "../programs.ts";
+import { availableProgram, foldersOf, ownProgram, type Environment, type Program } from "../programs.ts";
 
 const PACKAGE = "@openai/codex";
 const NAME = process.platform === "win32" ? "codex.exe" : "codex";
@@ -26,9 +26,8 @@ type Named = Readonly<Record<string, unknown>>;
 export const codexAvailable = ({ bin }: Named, env: Environment): string => availableProgram(CODEX, bin, env);
 
 /** What must be readable for the program to run. */
-export function codexFolders({ bin }: Named): string[] {
-  const program = programOf(CODEX, bin, process.env);
-  if (program === undefined) return [];
+export function codexFolders({ bin }: Named, env: Environment): string[] {
+  const own = typeof bin === "string" ? undefined : ownProgram(CODEX);
   // Its helpers lie beside the folder of the program.
-  return program === ownProgram(CODEX) ? [dirname(dirname(program))] : readableFor(program);
+  return own === undefined ? foldersOf(CODEX, bin, env) : [dirname(dirname(own))];
 }

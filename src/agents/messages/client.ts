@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import type * as SdkModule from "@anthropic-ai/sdk";
 import { UsageError } from "../../errors.ts";
+import { installCommand } from "../../platform/install-command.ts";
 import { openUpstream, type Upstream } from "../../platform/gateway-upstream.ts";
 import { baseUrl, messagesLogin, ownHeaders } from "./login.ts";
 
@@ -23,7 +24,7 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 
 const notInstalled = (cause?: unknown): UsageError =>
   new UsageError(`the messages agent needs ${PACKAGE}, which is not installed`, {
-    hint: `npm install ${PACKAGE}`,
+    hint: installCommand(`${PACKAGE}@${FIRST_MAJOR}`),
     cause,
   });
 
@@ -63,7 +64,7 @@ export function messagesAvailable(user: Environment): void {
   const version = sdkVersion() ?? "";
   if (Number.parseInt(version, 10) < FIRST_MAJOR)
     throw new UsageError(`the messages agent needs ${PACKAGE} ${FIRST_MAJOR} or later; here is ${version}`, {
-      hint: `npm install ${PACKAGE}@latest`,
+      hint: installCommand(`${PACKAGE}@${FIRST_MAJOR}`),
     });
   if (messagesLogin(user) === undefined) throw new UsageError(NO_KEY, { hint: "export ANTHROPIC_API_KEY=…" });
   const url = baseUrl(user);

@@ -1,6 +1,6 @@
 /** Where the opencode program is. */
 import { join } from "node:path";
-import { availableProgram, programOf, readableFor, type Environment, type Program } from "../programs.ts";
+import { availableProgram, foldersOf, type Environment, type Program } from "../programs.ts";
 
 const NAME = "opencode";
 /** As its packages are called beyond platform and processor, best first. */
@@ -21,7 +21,4 @@ type Named = Readonly<Record<string, unknown>>;
 export const opencodeAvailable = ({ bin }: Named, env: Environment): string => availableProgram(OPENCODE, bin, env);
 
 /** What must be readable for the program to run. */
-export function opencodeFolders({ bin }: Named): string[] {
-  const program = programOf(OPENCODE, bin, process.env);
-  return program === undefined ? [] : readableFor(program);
-}
+export const opencodeFolders = ({ bin }: Named, env: Environment): string[] => foldersOf(OPENCODE, bin, env);

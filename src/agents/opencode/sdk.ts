@@ -1,6 +1,7 @@
 /** opencode's SDK is an optional peer: imported on first use, and its absence is told with the command that cures it. */
 import type * as SdkModule from "@opencode-ai/sdk/v2/client";
 import { UsageError } from "../../errors.ts";
+import { installCommand } from "../../platform/install-command.ts";
 import type { Environment } from "./login.ts";
 import { reachUrl, type Reach } from "./reach.ts";
 
@@ -13,7 +14,7 @@ export async function loadSdk(): Promise<typeof SdkModule> {
     return await import("@opencode-ai/sdk/v2/client");
   } catch (cause) {
     throw new UsageError(`the opencode agent needs ${PACKAGE}, which is not installed`, {
-      hint: `npm install ${PACKAGE}`,
+      hint: installCommand(`${PACKAGE}@1`),
       cause,
     });
   }

@@ -1,9 +1,10 @@
 /** What `pawl doctor` looks at. Every check reads only, and says what to do when it is not content. */
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { claudeLogin } from "../../agents/claude/login.ts";
-import { claudeAvailable, claudeProgram } from "../../agents/claude/sdk.ts";
+import { claudeAvailable, TESTED_PACKAGE, untested } from "../../agents/claude/program.ts";
 import { openState, type Environment } from "../../compose.ts";
 import { TerminalError, UsageError } from "../../errors.ts";
+import { installCommand } from "../../platform/install-command.ts";
 import { stateDir } from "../../platform/paths.ts";
 import { clockFinding } from "./doctor-clock.ts";
 import { executorsFinding } from "./doctor-executors.ts";
@@ -78,27 +79,22 @@ async function git(env: Environment): Promise<Finding[]> {
 }
 
 async function agent(env: Environment): Promise<Finding[]> {
+  const name = "claude";
   try {
-    claudeAvailable({ bin: undefined }, env);
+    const program = claudeAvailable({}, env);
+    const says = await versionOf(program, { args: ["--version"], env });
+    if (says === undefined)
+      return [{ name, is: "fail", says: `${program} does not start`, fix: installCommand(TESTED_PACKAGE) }];
+    const why = untested(says);
+    return [
+      why === undefined
+        ? { name, is: "ok", says }
+        : { name, is: "warn", says: why, fix: installCommand(TESTED_PACKAGE) },
+    ];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return [
-      { name: "claude", is: "fail", says: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) },
-    ];
+    return [{ name, is: "fail", says: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) }];
   }
-  const program = claudeProgram({});
-  const version = program === undefined ? undefined : await versionOf(program, { args: ["--version"], env });
-  if (version === undefined) {
-    return [
-      {
-        name: "claude",
-        is: "fail",
-        says: "its program does not start",
-        fix: "npm install @anthropic-ai/claude-agent-sdk",
-      },
-    ];
-  }
-  return [{ name: "claude", is: "ok", says: version }];
 }
 
 async function login(env: Environment): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 /** What to do after `pawl init`, and how a run is started here: only commands that would work as they stand. Pure. */
 import { PROJECT_FILE } from "../../../config.ts";
-import { shellWord } from "../../../platform/command-folder.ts";
+import { shellWord } from "../../../platform/shell-word.ts";
 import { commandLine, type Found } from "./detect.ts";
 
 /** Without a check `pawl check` would only say that there is none. */
