@@ -101,7 +101,10 @@ export function completion(state: RunState, lane: LaneState): Draft | undefined 
   if (!stands && state.spec.claim.required && !isSettled) return undefined;
   if (lane.iteration < state.spec.minIterations) return undefined;
   const is = (counts: readonly Stand[]): boolean => accepted(votes, state.spec.verdicts, counts);
-  if (is(GREEN)) return shown(lane, isSettled && !stands ? settled(green(state, votes)) : green(state, votes));
+  if (is(GREEN)) {
+    const done = green(state, votes);
+    return shown(state, lane, isSettled && !stands ? settled(done) : done);
+  }
   if (is(NOT_REFUTED)) {
     const unsure = votes.find(({ stand }) => stand === "unsure");
     const why = unsure?.verdict?.is === "unverifiable" ? unsure.verdict.reason : "";
@@ -136,9 +139,12 @@ const settled = (draft: Draft): Draft =>
       )
     : draft;
 
-/** What passes as it did before the first turn shows nothing of the goal. */
-const shown = ({ change, baseTree }: LaneState, draft: Draft): Draft =>
-  draft.outcome?.is === "verified" && change?.judged === baseTree
+/** Passing checks show nothing of the goal where there is no work: none of this run, nor of one that it goes on with. */
+export const hasWork = ({ spec: { fork } }: RunState, { baseTree }: LaneState, tree: string | undefined): boolean =>
+  tree !== baseTree || fork?.redBefore !== undefined;
+
+const shown = (state: RunState, lane: LaneState, draft: Draft): Draft =>
+  draft.outcome?.is === "verified" && !hasWork(state, lane, lane.change?.judged)
     ? end(
         "claimed",
         "no-change",

@@ -3,7 +3,7 @@ import type { Verdict } from "../events.ts";
 import { exhausted } from "../loop/budget.ts";
 import { misplacedWords } from "../loop/claim.ts";
 import { accepted } from "../loop/combine.ts";
-import { GREEN, PRE_EXISTING, votesOf } from "../loop/completion.ts";
+import { GREEN, hasWork, PRE_EXISTING, votesOf } from "../loop/completion.ts";
 import { GUARDS_ONLY, guardsOnly } from "../loop/pre-existing.ts";
 import { mainLane, verdictOf, WORK_MISSING, type RunState } from "../loop/state.ts";
 import { openTasks, taskCounts } from "../loop/tasks.ts";
@@ -263,10 +263,9 @@ function nextCommands(state: RunState): [string, string][] {
     [`pawl diff ${run}`, "what it changed"],
     ...outcomeCommands(state),
   ];
-  const { acceptedTree, baseTree } = mainLane(state);
   const isDone = outcome?.is === "verified" || outcome?.is === "claimed";
   const isUnclaimed = !isDone && isGreen(state);
-  const canMerge = spec.workspace.commit === "branch" && acceptedTree !== baseTree;
+  const canMerge = spec.workspace.commit === "branch" && hasWork(state, mainLane(state), mainLane(state).acceptedTree);
   const merge: [string, string][] =
     (isDone || isUnclaimed) && canMerge && branch !== undefined && state.base.branch !== null
       ? [[mergeCommand(state.base, branch), "take the work"]]

@@ -35,7 +35,8 @@ describe.concurrent("a claim", () => {
       script: byIteration({
         1: [bash(`echo x > made.txt; echo '${PROMISE}'`), { text: `Not yet.\n\n\`\`\`\n${PROMISE}\n\`\`\`` }],
         2: [{ text: `You asked for this:\n\n> ${PROMISE}` }],
-        3: [{ thinking: `I could say\n${PROMISE}`, text: "Thought about it." }],
+        // So that it does not end as settled.
+        3: [bash("echo y > made.txt"), { thinking: `I could say\n${PROMISE}`, text: "Thought about it." }],
         4: [{ text: `End your final message with ${PROMISE} on a line of its own.` }],
         5: [{ text: `${PROMISE}\n\nNo, wait.` }],
         6: [{ text: CLAIM }],
@@ -45,6 +46,21 @@ describe.concurrent("a claim", () => {
     const result = await pawl("run", "make made.txt", "--check", "test -f made.txt", "--json");
     expect(result.of("turn-end").map(({ claim }) => claim !== null)).toEqual([false, false, false, false, false, true]);
     expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+  });
+
+  it("that is no claim where it stands is told in the terminal and the summary, beside what green checks show (row 2)", async ({
+    expect,
+  }) => {
+    const says = `All of it is done. ${PROMISE}`;
+    const { pawl } = await cliPlace({ shellAgent: { 1: ["echo x > made.txt", says], 2: ["echo y > made.txt", says] } });
+    const result = await pawl("run", "make it good", "--check", "true", "--max-iterations", "2");
+    expect(result.code, result.stderr).toBe(3);
+    expect(result.stderr).toMatch(/^\S+ +every required check passed before the first turn, too: they guard against/m);
+    expect(result.stderr).toMatch(/promise-misplaced: the promise tag is in a line with other text/);
+    expect(result.stderr).toMatch(/^ +promise +iteration 2: the promise tag is in a line with other text/m);
+    expect(result.stderr).toMatch(/^ +unverified +the goal: .*do not show the goal/m);
+    expect(result.stderr).toMatch(/^ +git switch main && git merge pawl\/\S+ /m);
+    expect(result.stderr).toMatch(/^ +pawl run 'make it good' --check true --until-green /m);
   });
 
   it("is seen in a stream of JSON lines, in pieces, blocks and next to escaped text (row 3)", async ({ expect }) => {

@@ -176,6 +176,17 @@ describe("checks that all passed before the first turn", () => {
     expect(until.end.outcome).toMatchObject({ is: "claimed", rule: "no-change" });
   });
 
+  it("are enough for a fork that has nothing to add to the work of another run", async () => {
+    const of = { run: "r-0", snapshot: 1, iteration: 1 };
+    const worked = judgedSpec({ control: "off" }, { fork: { ...of, redBefore: { tests: ["old"] } } });
+    const { end } = await judged(worked, always, [act([], true)]);
+    expect(end.outcome).toMatchObject({ is: "verified", rule: "all-required-pass" });
+    expect(end.outcome?.reason).not.toContain(GUARDS);
+    expect(told(end)).toContain("git merge");
+    const fresh = await judged(judgedSpec({}, { fork: of }), always, [act([], true)]);
+    expect(fresh.end.outcome).toMatchObject({ is: "claimed", rule: "no-change" });
+  });
+
   it("prove no more where all that was changed was taken back", async () => {
     const { end } = await judged(judgedSpec(), always, [act(["a"]), act([], true, { rewrites: true })]);
     expect(end.outcome).toMatchObject({ is: "claimed", rule: "no-change" });
