@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe("the branch of a run without a commit of its own", () => {
-  it("is removed, and HEAD is where it was, with the files and the index as they are", async () => {
+  it("is removed, and HEAD is where it was, with the files and the index as they are (row 41)", async () => {
     const place = scratch();
     const workspace = await prepared(place);
     expect(await workspace.dropBranch()).toBe(BRANCH);
@@ -46,7 +46,7 @@ describe("the branch of a run without a commit of its own", () => {
     expect(empty.git("symbolic-ref", "HEAD")).toBe("refs/heads/main");
   });
 
-  it("comes back when the run is gone on with, as often as that is tried", async () => {
+  it("comes back when the run is gone on with, as often as that is tried (row 41)", async () => {
     const place = scratch();
     const workspace = await prepared(place);
     await workspace.dropBranch();

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { CLAIM, cliPlace } from "../support/cli.ts";
 import { writeFiles } from "../support/temp.ts";
 
-it("delivers the best iteration at a limit, names it, and offers only what is accepted", async () => {
+it("delivers the best iteration at a limit, names it, and offers only what is accepted (row 40)", async () => {
   const place = await cliPlace({
     shellAgent: {
       1: ["echo half > out.txt", "Half."],

@@ -58,7 +58,7 @@ it("reopens a run that failed, was stopped, and was stuck, one after the other, 
     env: { PAWL_PATIENCE: "1", PAWL_SHORT_TURN: "0", PAWL_LADDER: "stop" },
   });
   const failed = await place.pawl("run", "write it", "--check", CHECK, "--model", "claude-nonsense");
-  expect([failed.code, failed.stdout]).toEqual([5, "failed pawl/write-it\n"]);
+  expect([failed.code, failed.stdout]).toEqual([5, "failed (no branch)\n"]);
 
   const held = place.start(["resume", "--model", "claude-sonnet-5"]);
   await waitFor(() => held.stderr().includes("→ Bash"), { what: "the tool call" });

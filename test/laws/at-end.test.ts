@@ -174,7 +174,7 @@ describe("what people do", () => {
     expect(mainLane(end).track.best).toMatchObject({ iteration: 2 });
   });
 
-  it("after the last snapshot stays as it is: nothing is put back over it", async () => {
+  it("after the last snapshot stays as it is: nothing is put back over it (row 40)", async () => {
     const world = makeWorld();
     world.hookResult = (_, runs) => {
       if (runs === 4) world.content = [...world.content, "late"];
@@ -294,7 +294,7 @@ describe("laws of the end", () => {
     },
   );
 
-  it("no end without verified delivers more failures than the best iteration had, wherever drivers are killed", async () => {
+  it("no end without verified delivers more failures than the best iteration had, wherever drivers are killed (row 40)", async () => {
     const RUNS = 400;
     let restored = 0;
     await fc.assert(

@@ -49,7 +49,7 @@ function place() {
 }
 
 describe("cleaning branches of ended runs", () => {
-  it("removes those that are merged and keeps unmerged work, also where another run's branch holds it", async () => {
+  it("removes those that are merged and keeps unmerged work, also where another run's branch holds it (row 41)", async () => {
     const { git, work, clean, branches } = place();
     await work("merged");
     git("switch", "-q", "main");
