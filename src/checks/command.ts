@@ -82,7 +82,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
         command: SHELL,
         args: asked.shellWords(spec.command),
         cwd: tree.path,
-        confine: fence?.confine,
+        confine: asked.confine ?? fence?.confine,
         env: { ...env, ...asked.environment },
         timeoutMs: spec.timeoutMs,
         ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),

@@ -19,6 +19,7 @@ import type { Confine } from "../platform/process.ts";
 import type { FenceSpec, RunSpec } from "../spec.ts";
 import { slotPath, type LaneLayout } from "../workspace/layout.ts";
 import type { Layers } from "../workspace/verify-tree.ts";
+import type { ReportPlace } from "../checks/runners/ask.ts";
 import { codeConfine } from "./fence-code.ts";
 import { openScratch, removeFolder, withDrop, type Fresh } from "./fence-scratch.ts";
 import { counted } from "../plural.ts";
@@ -87,7 +88,7 @@ export interface RunFence {
   readonly layers: Layers | undefined;
   readonly sockets: { folder: string; at: string } | undefined;
   /** Where the runners of a check's tests may write reports: here, and as they see it. */
-  readonly reports: { folder: string; at: string };
+  readonly reports: ReportPlace;
   /** For what goes out through the proxy. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -186,16 +187,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
   const ofJudge = insideOf(spec.fence, { cwd: judgeHome(request.runDir), places: judge, relay: undefined });
   const below = new Map<string, readonly string[]>();
   /** At the workspace's own path: what was built or installed there means the judged files. */
-  const around = (tree: Place, { temporary: files, home, layer }: Fresh): Inside => {
+  const around = (tree: Place, { temporary: files, home, layer }: Fresh, shownReports: string): Inside => {
     const first: Place = { path: files, access: "write", at: "/tmp" };
     const shown = tree.layer === undefined ? tree : { ...tree, layer: { ...tree.layer, folder: layer } };
-    return { ...ofCheck, places: [first, ...ofCheck.places, shown, { path: home, access: "write", at: checkHome }] };
+    const others = ofCheck.places.map((place) => (place.path === reports ? { ...place, path: shownReports } : place));
+    return { ...ofCheck, places: [first, ...others, shown, { path: home, access: "write", at: checkHome }] };
   };
-  const over = (tree: Place): Confine => {
+  const over = (tree: Place, shownReports = reports): Confine => {
     return (command, args, variables = []) => {
       const fresh = scratch.fresh();
       try {
-        return withDrop(fence.wrap(command, args, { ...around(tree, fresh), variables, isRepeated: true }), fresh.drop);
+        const inside = { ...around(tree, fresh, shownReports), variables, isRepeated: true };
+        return withDrop(fence.wrap(command, args, inside), fresh.drop);
       } catch (error) {
         fresh.drop();
         throw error;
@@ -225,7 +228,18 @@ export async function openRunFence(request: Request): Promise<RunFence> {
       spec.fence.network === "open"
         ? undefined
         : { folder: sockets.folder, at: fence.kind === "seatbelt" ? sockets.folder : SOCKETS_AT },
-    reports: { folder: reports, at: fence.kind === "seatbelt" ? reports : REPORTS_AT },
+    // Where a folder cannot be shown in another place, all see the same.
+    reports:
+      fence.kind === "seatbelt"
+        ? { folder: reports, at: reports }
+        : {
+            folder: reports,
+            at: REPORTS_AT,
+            showing:
+              (own) =>
+              (command, args, variables, cwd = "") =>
+                over(treeAt(cwd), own)(command, args, variables),
+          },
     environment: { ...wayOut.environment, ...PLACES_INSIDE },
     async close() {
       await wayOut.close();

@@ -100,7 +100,7 @@ describe("the proof before the end", () => {
     },
   );
 
-  it("ends at the first repetition that fails: it is flaky, and the others are not waited for", async () => {
+  it("ends at the first repetition that fails: it is flaky, and the others are not waited for (F17)", async () => {
     const ended: string[] = [];
     const isSecond = ({ lines, calls }: Asked): boolean => lines.join() === "a" && calls === 1;
     const meanwhile = async (asked: Asked, signal: AbortSignal): Promise<void> => {
@@ -151,7 +151,7 @@ describe("the proof before the end", () => {
     expect(ofType(world, "check-end").at(-1)?.verdict).toMatchObject({ evidence: { runs: 3, control: "seen" } });
   });
 
-  it("ends in the same verdict wherever its driver is killed, and what had ended is not done again", async () => {
+  it("ends in the same verdict wherever its driver is killed, and what had ended is not done again (F1)", async () => {
     const deaths = fc.array(fc.record({ touch: fc.integer({ min: 1, max: 40 }), afterEffect: fc.boolean() }), {
       maxLength: 3,
     });
@@ -193,7 +193,7 @@ describe("where nothing could be planted", () => {
     expect(summary(end, { diff: undefined })).toContain(NO_CONTROL);
   });
 
-  it.each(ways)("%s, the end is a person's where a control is required", async (_, say, how) => {
+  it.each(ways)("%s, the end is a person's where a control is required (A11)", async (_, say, how) => {
     const { end } = await proven(judgedSpec({ requireControl: true }), say, how);
     expect(end.outcome).toMatchObject({ is: "needs-human", rule: "no-control" });
     expect(end.outcome?.reason).toContain(`${NO_CONTROL} with tests`);

@@ -26,6 +26,8 @@ interface Wanted {
   network?: RunSpec["fence"]["network"];
   setup?: RunSpec["setup"];
   checkGit?: boolean;
+  /** Runners are asked for reports. */
+  reports?: true;
   environment?: Readonly<Record<string, string>>;
   /** The program's own check, for `custom`. */
   custom?: Check;
@@ -105,6 +107,7 @@ export async function judgedPlace(wanted: Wanted): Promise<JudgedPlace> {
     blobs,
     environment: forChecks,
     fence: fence.check === undefined ? undefined : { confine: fence.check, level: fence.level },
+    reports: wanted.reports === undefined ? undefined : fence.reports,
     custom: wanted.custom === undefined ? [] : [wanted.custom],
     tests: [],
     judge: { agent: undefined, settings: plainAgent, place: { home: root, environment: {} } },

@@ -3,8 +3,10 @@
  * the Node they run in, read. Every judgement has a folder of its own, outside the tree and with a name nobody can
  * guess, which holds the listeners and what they write.
  */
+import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import type { Confine } from "../../platform/process.ts";
 import { openKits, OUT, type Kits } from "./kit.ts";
 import { readReports } from "./read.ts";
 
@@ -25,12 +27,16 @@ export interface ReportPlace {
   folder: string;
   /** The same, as the command sees it. */
   at: string;
+  /** For a command that sees this folder of it in its place, and no other's. */
+  showing?: (folder: string) => Confine;
 }
 
 export interface Asked {
   environment: Readonly<Record<string, string>>;
   /** The words of a shell that runs the command and then takes the reports out of the tree; else only the command. */
   shellWords(command: string): string[];
+  /** undefined: as any other command. */
+  confine?: Confine | undefined;
   /** Texts of the reports, once nothing of the command runs any more. */
   read(): Promise<string[]>;
   close(): Promise<void>;
@@ -53,9 +59,23 @@ export function askingRunners(place: ReportPlace | undefined): (about: About) =>
       read: async () => [],
       close: async () => {},
     });
-  let kits: Kits | undefined;
-  return (about) =>
-    askRunners((kits ??= openKits(place.folder, about.environment["PATH"])), { ...about, at: place.at });
+  const { folder, at, showing } = place;
+  if (showing === undefined) {
+    let kits: Kits | undefined;
+    return (about) => askRunners((kits ??= openKits(folder, about.environment["PATH"])), { ...about, at });
+  }
+  /** Of judgements that have ended. */
+  const free: { kits: Kits; confine: Confine }[] = [];
+  const made = (own: string, path: string | undefined) => ({ kits: openKits(own, path), confine: showing(own) });
+  return (about) => {
+    const room = free.pop() ?? made(join(folder, randomUUID()), about.environment["PATH"]);
+    const asked = askRunners(room.kits, { ...about, at });
+    const close = async (): Promise<void> => {
+      await asked.close();
+      free.push(room);
+    };
+    return { ...asked, confine: room.confine, close };
+  };
 }
 
 const alone = (command: string, shellName: string): string[] => ["-c", command, shellName];
