@@ -6,6 +6,8 @@ interface About {
   /** For people: "the goal". */
   what: string;
   maxBytes: number;
+  /** Thrown where nothing is in it. */
+  empty?: UsageError;
 }
 
 /** Also from a pipe, as `-f <(command)` gives one. */
@@ -52,7 +54,7 @@ export function readUpTo(fd: number, maxBytes: number): Buffer {
 const PART_BYTES = 256 * 1024;
 
 /** Refuses what is too long, empty or no text. */
-function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: string }): string {
+function textOf(bytes: Uint8Array, { what, maxBytes, path, empty }: About & { path: string }): string {
   if (bytes.length > maxBytes) {
     throw new UsageError(`${what} has more than ${maxBytes} bytes (${path})`, {
       hint: "put the details into a file of the repository and name it",
@@ -65,6 +67,6 @@ function textOf(bytes: Uint8Array, { what, maxBytes, path }: About & { path: str
     throw new UsageError(`${what} is no text: ${path} is not UTF-8`, { cause });
   }
   if (text.includes("\0")) throw new UsageError(`${what} is no text: ${path} holds NUL bytes`);
-  if (text.trim() === "") throw new UsageError(`${what} is empty (${path})`);
+  if (text.trim() === "") throw empty ?? new UsageError(`${what} is empty (${path})`);
   return text;
 }

@@ -240,7 +240,7 @@ Say <promise>{{promise}}</promise> when done. A literal: {{{{x}}.
       }),
     });
     const cwd = join(place.repository.path, "sub");
-    const args = ["run", "make it whole\nsoon", "--check", "word=grep -q whole made.txt"];
+    const args = ["run", "make it whole\nsoon", "--check", "word=grep -q whole ../made.txt"];
     const dry = await place.start([...args, "--dry-run"], { cwd }).done;
     expect(dry.stdout).toContain(
       "Iteration 1 of 20 at most.\n\n# Task\nmake it whole\nsoon\n\nSay <promise>COMPLETE</promise>",

@@ -28,5 +28,25 @@ const COMMIT_ALL = `git add -A && git -c gc.auto=0 -c maintenance.auto=false com
 
 /** Everything that is not ignored; returns the commit. */
 export function commitAll(message: string, place: { cwd: string; env: Readonly<Record<string, string>> }): string {
-  return execFileSync("/bin/sh", ["-c", COMMIT_ALL, "sh", message], { ...place, encoding: "utf8" }).trim();
+  const commit = () =>
+    execFileSync("/bin/sh", ["-c", COMMIT_ALL, "sh", message], { ...place, encoding: "utf8", stdio: "pipe" });
+  return onceUnlocked(commit).trim();
+}
+
+/** A hand-over of a driver on a busy machine takes seconds; more than this is one that never lets go. */
+const LOCK_WAIT_MS = 30_000;
+const LOCK_POLL_MS = 50;
+
+/** Does what a person does whose git finds that another one, a driver's hand-over say, is at work: tries again. */
+export function onceUnlocked<T>(git: () => T): T {
+  const until = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      return git();
+    } catch (error) {
+      const { stderr } = error as { stderr?: unknown };
+      if (!/\.lock': File exists/.test(String(stderr)) || performance.now() > until) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { atFileEnd } from "./file-end.ts";
-import { commitAll, initRepository } from "./init-repository.ts";
+import { commitAll, initRepository, onceUnlocked } from "./init-repository.ts";
 
 const made: string[] = [];
 const WAIT_LIMIT_MS = 120_000;
@@ -61,8 +61,8 @@ export function tempRepository(files?: Readonly<Record<string, string>>, { branc
   made.push(`${path}-worktrees`);
   const home = tempDir("home");
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1", LC_ALL: "C" };
-  const git = (...args: string[]) =>
-    execFileSync("git", args, { cwd: path, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }).trim();
+  const place = { cwd: path, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024, stdio: "pipe" } as const;
+  const git = (...args: string[]) => onceUnlocked(() => execFileSync("git", args, place)).trim();
   const repository = {
     path,
     git,

@@ -200,10 +200,10 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
   return {
     view,
     take(method, params) {
-      // Of another thread, or of a turn before this one.
+      // Of another thread, or of a turn before this one: what that left may end when this one has not got its name yet.
       if (params["threadId"] !== undefined && params["threadId"] !== thread) return [];
       const { turnId } = params;
-      if (typeof turnId === "string" && view.turn !== undefined && turnId !== view.turn) return [];
+      if (typeof turnId === "string" && turnId !== view.turn && method !== USAGE_TOLD) return [];
       const item = isObject(params["item"]) ? (params["item"] as unknown as Item) : undefined;
       switch (method) {
         case "turn/started":
@@ -231,7 +231,7 @@ export function turnReader({ uuid, ref, thread, model, meter, requests, isNews, 
           return notice(`the model was changed by the provider: ${textAt(params, "toModel")}`);
         case "turn/completed": {
           const turn = params["turn"] as Json;
-          if (view.turn !== undefined && turn["id"] !== view.turn) return [];
+          if (turn["id"] !== view.turn) return [];
           view.status = textAt(turn, "status");
           if (isObject(turn["error"])) view.error = turn["error"] as unknown as TurnError;
           return [];

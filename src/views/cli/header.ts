@@ -10,19 +10,22 @@ const MAX_GOAL_CHARS = 200;
 
 interface About {
   goalFile?: string;
+  /** From stdin, behind the goal. */
+  context?: string;
   /** Where commands of the command line run. */
   folderNote?: string;
   /** What `auto` found nothing for. */
   wantedFence?: boolean;
 }
 
-export function header(spec: RunSpec, { goalFile, folderNote, wantedFence = false }: About = {}): string {
+export function header(spec: RunSpec, { goalFile, context, folderNote, wantedFence = false }: About = {}): string {
   const { workspace, checks } = spec;
   const commits = { branch: `branch ${workspace.branch}`, current: "the current branch", none: "no commits" };
   const names = checks.map(({ name }) => oneLine(name, { max: MAX_GOAL_CHARS }));
   return [
     `${spec.run} ${oneLine(spec.goal, { max: MAX_GOAL_CHARS })}`,
     ...(goalFile === undefined ? [] : [`  the goal is the text of ${oneLine(goalFile, { max: MAX_GOAL_CHARS })}`]),
+    ...(context === undefined ? [] : [`  with ${counted(Buffer.byteLength(context), "byte")} from stdin as context`]),
     `  ${commits[workspace.commit]} · ${names.length === 0 ? "no check: nothing can be proved, the best outcome is claimed" : `checks: ${names.join(", ")}`} · ${sayLimits(spec.limits)}`,
     ...(folderNote === undefined ? [] : [`  ${folderNote}`]),
     ...[runsWords(spec)].flatMap((words) => (words === "" ? [] : [`  ${words}`])),

@@ -24,6 +24,8 @@ export interface RunRequest {
   goal: string;
   /** The file it was read from. */
   goalFile?: string;
+  /** What came on stdin beside the goal. */
+  context?: string;
   flags: Flags;
   env: Environment;
   cwd: string;

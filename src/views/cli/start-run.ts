@@ -27,6 +27,7 @@ import { inspectRepository, type RepositoryFacts } from "../../workspace/inspect
 import { EMPTY_TREE } from "../../workspace/objects.ts";
 import { userGit } from "../../workspace/user-git.ts";
 import { oneLine } from "../plain.ts";
+import { withContext } from "./goal.ts";
 import { inGivenFolder } from "./given-folder.ts";
 import { refuseGitInside, refuseStateInside } from "./refuse-inside.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
@@ -53,6 +54,8 @@ export interface Planned {
 
 interface PlanRequest {
   goal: string;
+  /** Told to the agent behind the goal. */
+  context?: string;
   flags: Flags;
   env: Environment;
   cwd: string;
@@ -73,7 +76,7 @@ export interface OwnParts {
   checks: readonly string[];
 }
 
-export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanRequest): Promise<Planned> {
+export async function planRun({ goal, context, flags, env, cwd, elsewhere, own }: PlanRequest): Promise<Planned> {
   const given =
     own?.config === false
       ? resolveSettings({ flags, env: {}, repository: undefined, userDir: undefined })
@@ -102,7 +105,7 @@ export async function planRun({ goal, flags, env, cwd, elsewhere, own }: PlanReq
   if (fence !== "none" && !elsewhere) refuseGitInside(facts);
   const planned = toRunSpec(resolved, {
     run: makeRunId(Date.now(), Math.random),
-    goal,
+    goal: withContext(goal, context),
     repository: topLevel,
     path: topLevel,
     branch,

@@ -1,7 +1,6 @@
 /** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
 import type { Command } from "commander";
 import { SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
-import { UsageError } from "../../../errors.ts";
 import { readGoal } from "../goal.ts";
 import { loudnessOf } from "../loudness.ts";
 import { runHere, type RunRequest } from "../run-here.ts";
@@ -26,7 +25,7 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .description(`${command.description()}\n\n  pawl run "make the tests pass" --check "npm test" --max-cost 5`)
     .argument("[goal]", "what shall be reached, a file that says it (.md, .txt), or - for stdin")
     .argument("[agent-arguments...]", "after --: passed on to the agent")
-    .usage('"goal" [options] [-- agent arguments]')
+    .usage('"goal" [-] [options] [-- agent arguments]')
     .optionsGroup(MOST_USED)
     .option("-f, --file <FILE>", "read the goal from a file, or - for stdin");
   addSettings(command, USUAL, { group: MOST_USED });
@@ -61,25 +60,20 @@ export function configure(command: Command, exit: (code: number) => void): void 
     });
 }
 
-type Asked = Pick<RunRequest, "goal" | "goalFile" | "flags" | "worktree">;
+type Asked = Pick<RunRequest, "goal" | "goalFile" | "context" | "flags" | "worktree">;
 
 async function asked(command: Command, { words, options }: { words: string[]; options: Options }): Promise<Asked> {
   const settings = flagsOf(command, RUN_SETTINGS);
   const { own, forAgent } = splitAtDashes(words);
-  const [goal, ...stray] = own;
-  if (stray.length > 0) {
-    throw new UsageError(`too many words: ${JSON.stringify(stray.join(" "))}`, {
-      hint: `put the goal in quotes: pawl run ${JSON.stringify(own.join(" "))}`,
-    });
-  }
-  const { argument, worktree, taken } = unswallow(command, { goal, options });
+  const { argument, worktree, taken } = unswallow(command, { goal: own[0], options });
   const flags: Flags = {
     ...settings,
     ...taken,
     ...placeFlags({ ...options, ...(worktree === undefined ? {} : { worktree }) }),
     ...(forAgent.length === 0 ? {} : { "agent-args": forAgent }),
   };
-  return { ...(await readGoal({ argument, file: options.file })), flags, worktree };
+  const given = [...(argument === undefined ? [] : [argument]), ...own.slice(1)];
+  return { ...(await readGoal({ words: given, file: options.file })), flags, worktree };
 }
 
 /** `--worktree "fix it"` and `--notes "fix it"` take the goal for a name; a name has no blanks. */
@@ -112,12 +106,15 @@ Every setting can also stand in pawl.yaml or as PAWL_… in the environment;
 Times: 90s, 30m, 1h30m; plain numbers are seconds. Money is US dollars.
 Counts: 20, 120k, 2M. --max-turns limits what pawl asks of the agent;
 --agent-max-turns is the agent's own limit within one turn.
+stdin is the goal where none is given, else context for it: its last 16 KiB. A
+pipe that nothing comes from is waited for 3 s; with - behind the goal, to its end.
 
 Examples:
   pawl run "make the tests pass" --check "npm test"
   pawl run -f goal.md --check "tests=npm test" --check "lint=npm run lint"
   pawl run "port the parser to the new API" --check "make test" --worktree
-  echo "fix the build" | pawl run - --check "npm run build" --until-green
+  echo "fix the build" | pawl run --check "npm run build" --until-green
+  npm test 2>&1 | pawl run "fix this" - --check "npm test"
   pawl run goal.md --check "npm test" --notes --knowledge --dry-run
   pawl run "build the parser" --tasks=TASKS.md --check "npm test"
   pawl run "tidy up" --check "npm test" --dry-run

@@ -1,8 +1,7 @@
 /** `pawl solve`: a question is answered by code that a model writes and that is run, judged and refined. */
 import type { Command } from "commander";
-import { UsageError } from "../../../errors.ts";
 import { solveHere } from "../../solve/solve-here.ts";
-import { readGoal, type GoalWords } from "../goal.ts";
+import { readGoal, withContext, type GoalWords } from "../goal.ts";
 import { loudnessOf } from "../loudness.ts";
 import { addSettings, flagsOf, SOLVE_DEFAULTS, SOLVE_SETTINGS } from "../setting-options.ts";
 import type { SettingName } from "../../../config/settings.ts";
@@ -35,7 +34,8 @@ export function configure(command: Command, exit: (code: number) => void): void 
   command
     .description(`${command.description()}\n\n  pawl solve "what is the median of column b?" --file data.csv`)
     .argument("[question]", "what shall be found out, a file that says it (.md, .txt), or - for stdin")
-    .usage('"question" [options]')
+    .argument("[more...]", "- for stdin as context")
+    .usage('"question" [-] [options]')
     .optionsGroup(MOST_USED)
     .option("--file <FILE>", "data for the code (may be repeated)", (word: string, before: string[] | undefined) => [
       ...(before ?? []),
@@ -62,12 +62,12 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .option("-q, --quiet", "only the summary")
     .option("-v, --verbose", "every fact, and what the agent thinks")
     .addHelpText("after", EXAMPLES)
-    .action(async (argument: string | undefined, options: Options) => {
-      if (argument === undefined) throw new UsageError("a question is needed", { hint: WORDS.example });
-      const { goal } = await readGoal({ argument, file: undefined }, WORDS);
+    .action(async (argument: string | undefined, more: string[], options: Options) => {
+      const words = argument === undefined ? [] : [argument, ...more];
+      const { goal, context } = await readGoal({ words, file: undefined }, WORDS);
       exit(
         await solveHere({
-          question: goal,
+          question: withContext(goal, context),
           files: options.file ?? [],
           expect: options.expect,
           schema: options.schema,
@@ -90,6 +90,7 @@ const EXAMPLES = `
 The answer is on stdout, everything else on stderr. With --check, --expect or
 --schema an answer is verified (exit code 0); without, it is the model's word or
 outputs that stay the same: claimed (exit code 1; 0 with --trust-promise).
+stdin is the question where none is given, else context for it: its last 16 KiB.
 A run goes on with \`pawl resume RUN\`; \`pawl show RUN --attempts\` tells how it went.
 
 Examples:
