@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { APART, bundle, ROOT, source, type Together } from "./bundle.ts";
+import { writeTypes } from "./types.ts";
 
 const command = (name: string): string => source(`views/cli/commands/${name}.ts`);
 /** Loads little, and is typed by people while a run is going on. */
@@ -48,4 +49,5 @@ if (process.argv[2] === "bench") {
     "checks/requirement/worker": source("checks/requirement/worker.ts"),
   };
   await bundle({ entries, folder: join(ROOT, "dist"), together: LOADED_TOGETHER, plain: ["views/cli/main"] });
+  writeTypes();
 }

@@ -17,7 +17,7 @@ const PLAIN = ["checks/runners", "agents/messages"];
 interface Bundle {
   /** Sources by the name of what is made of them. */
   entries: Record<string, string>;
-  /** Emptied first, all but the types. All shared parts lie in it side by side: src/platform/own.ts counts on it. */
+  /** Emptied first. All shared parts lie in it side by side: src/platform/own.ts counts on it. */
   folder: string;
   together?: Together;
   /** Entries that also a Node that is too old must be able to load, to say so. */
@@ -32,10 +32,8 @@ export type Together = readonly (readonly [part: string, sources: readonly strin
 export const APART = "";
 
 export async function bundle({ entries, folder, together = [], plain = [] }: Bundle): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const name of readdirSync(folder)) {
-    if (name !== "types") rmSync(join(folder, name), { recursive: true });
-  }
   const made = await rolldown({
     input: entries,
     platform: "node",

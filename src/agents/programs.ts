@@ -69,12 +69,12 @@ function packageFile(name: string): string | undefined {
 }
 
 /** What must be readable for it to run: its folder, and itself where that is not for showing, as a home is. */
-export const readableFor = (program: string): string[] => [dirname(program), program];
+const readableFor = (program: string): string[] => [dirname(program), program];
 
 /** Of the program that a run would start; [] where there is none. */
 export function foldersOf(program: Program, bin: unknown, env: Environment): string[] {
   const own = typeof bin === "string" ? undefined : ownProgram(program);
-  if (own !== undefined) return readableFor(own);
+  if (own !== undefined) return [...new Set([own, realOf(own)].flatMap(readableFor))];
   const found = programOf(program, bin, env);
   return found === undefined ? [] : readableForFound(found);
 }

@@ -32,6 +32,9 @@ export const SETTINGS = {
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;
+
+/** What was typed, by setting; parsed and checked with all other sources later. */
+export type Flags = Partial<Record<SettingName, unknown>>;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 export type Settings = { [N in SettingName]?: z.infer<(typeof SETTINGS)[N]["schema"]> };
 

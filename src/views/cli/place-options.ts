@@ -1,7 +1,7 @@
 /** Where the work goes, said with switches: the same for a run and for one that goes on. */
+import type { Flags } from "../../config/settings.ts";
 import { Option, type Command } from "commander";
 import { UsageError } from "../../errors.ts";
-import type { Flags } from "./setting-options.ts";
 
 export interface PlaceOptions {
   /** false for --no-commit. */

@@ -1,4 +1,5 @@
 /** A new run, from its words to its exit code: `pawl run` and `pawl demo` are both this. */
+import type { Flags } from "../../config/settings.ts";
 import { openDriverState, openState, runFence, startAhead, type Environment, type State } from "../../compose.ts";
 import type { RunFence } from "../../compose/fence.ts";
 import { readAhead } from "../../compose/instructions.ts";
@@ -13,7 +14,6 @@ import { header } from "./header.ts";
 import { oneLine } from "../plain.ts";
 import { outliveReaders } from "./outlive-readers.ts";
 import { printFact } from "./print-fact.ts";
-import type { Flags } from "./setting-options.ts";
 import { inPlace } from "./in-place.ts";
 import { watchSignals } from "./signals.ts";
 import { begin, planRun, type Planned } from "./start-run.ts";

@@ -1,7 +1,15 @@
 /** The settings as options of a command: the same table as `pawl.yaml`, so that a flag and a key never differ. */
 import { Option, type Command } from "commander";
 import { z } from "zod";
-import { DEFAULTS, flagOf, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../config/settings.ts";
+import {
+  DEFAULTS,
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type Flags,
+  type Setting,
+  type SettingName,
+} from "../../config/settings.ts";
 import { agentNames } from "../../compose/command-agent.ts";
 import { sayDuration } from "../../config/units.ts";
 import { UsageError } from "../../errors.ts";
@@ -18,9 +26,6 @@ const GROUPS: Readonly<Record<Setting["group"], string>> = {
   patience: "Patience:",
   solve: "Code and answers:",
 };
-
-/** What was typed, by setting; parsed and checked with all other sources later. */
-export type Flags = Partial<Record<SettingName, unknown>>;
 
 /** Said with switches of their own. */
 const BY_SWITCH: ReadonlySet<SettingName> = new Set(["commit", "agent-args"]);

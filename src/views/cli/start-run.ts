@@ -2,6 +2,7 @@
  * Everything between the words of `pawl run` and the first fact. Nothing is changed or spent before `begin`: a refusal
  * leaves no trace.
  */
+import type { Flags } from "../../config/settings.ts";
 import { statfsSync, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment, State } from "../../compose.ts";
@@ -31,7 +32,6 @@ import { withContext } from "./goal.ts";
 import { inGivenFolder } from "./given-folder.ts";
 import { refuseGitInside, refuseStateInside } from "./refuse-inside.ts";
 import { makeRunId, repositoriesOf } from "./run-id.ts";
-import type { Flags } from "./setting-options.ts";
 import { taskFile } from "./task-file.ts";
 import { refuseUnwritable } from "./state-place.ts";
 import { protectFor } from "../../compose/protect.ts";

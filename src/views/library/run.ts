@@ -1,4 +1,5 @@
 /** `run` of the library: the same as `pawl run`, in the hands of a program. */
+import type { Flags } from "../../config/settings.ts";
 import type { CheckGiven } from "../../config/settings/checks.ts";
 import type { Environment } from "../../compose.ts";
 import { UsageError } from "../../errors.ts";
@@ -6,7 +7,6 @@ import { fold } from "../../loop/fold.ts";
 import type { Agent } from "../../ports.ts";
 import { inPlace } from "../cli/in-place.ts";
 import { begin, planRun } from "../cli/start-run.ts";
-import type { Flags } from "../cli/setting-options.ts";
 import { driveInProgram, type DriveParts, type RunHandle } from "./handle.ts";
 import { holding } from "./holding.ts";
 import { isOwnCheck, type OwnCheck } from "./own-check.ts";

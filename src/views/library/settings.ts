@@ -1,9 +1,8 @@
 /** The settings of `pawl.yaml` as a program writes them: the same table, names in camel case. */
 import type { z } from "zod";
-import { SETTING_NAMES, type SETTINGS, type SettingName } from "../../config/settings.ts";
+import { SETTING_NAMES, type SETTINGS, type SettingName, type Flags } from "../../config/settings.ts";
 import { nearest } from "../../config/nearest.ts";
 import { UsageError } from "../../errors.ts";
-import type { Flags } from "../cli/setting-options.ts";
 
 type Camel<S extends string> = S extends `${infer Head}-${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : S;
 

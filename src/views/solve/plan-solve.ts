@@ -10,7 +10,7 @@ import { freezeEnvironment } from "../../compose/environment.ts";
 import { fenceHosts, fenceKind, refuseWithoutRelay } from "../../compose/fence.ts";
 import { resolveSettings, type Resolved } from "../../config.ts";
 import { toRunSpec } from "../../config/run-spec.ts";
-import { DEFAULTS, type SettingName } from "../../config/settings.ts";
+import { DEFAULTS, type Flags, type SettingName } from "../../config/settings.ts";
 import { UsageError } from "../../errors.ts";
 import { makeRedact } from "../../journal/redact.ts";
 import { MIN_REQUEST_TOKENS, promptBytes, wireBytes } from "../../loop/history.ts";
@@ -20,7 +20,7 @@ import { CONVERSATION_SHARE, QUESTION_SHARE } from "../../recipes/solve/shares.t
 import { runSpecSchema, type RunSpec } from "../../spec.ts";
 import type { SolveSpec } from "../../spec/solve.ts";
 import { makeRunId, repositoriesOf } from "../cli/run-id.ts";
-import { SOLVE_DEFAULTS, SOLVE_SETTINGS, type Flags } from "../cli/setting-options.ts";
+import { SOLVE_DEFAULTS, SOLVE_SETTINGS } from "../cli/setting-options.ts";
 import { refuseFullDisk, refuseMissingCommands, refuseSecrets, type OwnParts } from "../cli/start-run.ts";
 import { refuseUnwritable } from "../cli/state-place.ts";
 import { answerChecks, readPlan, readSchema } from "./asked.ts";

@@ -6,7 +6,7 @@ import { protectFor } from "../../../compose/protect.ts";
 import type { Environment } from "../../../compose.ts";
 import { resolveSettings, type Resolved } from "../../../config.ts";
 import { toRunSpec } from "../../../config/run-spec.ts";
-import { SETTING_NAMES, SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
+import { SETTING_NAMES, SETTINGS, type Setting, type SettingName, type Flags } from "../../../config/settings.ts";
 import { UsageError } from "../../../errors.ts";
 import { makeRedact } from "../../../journal/redact.ts";
 import { configDir, stateDir } from "../../../platform/paths.ts";
@@ -15,7 +15,6 @@ import { inspectRepository, type RepositoryFacts } from "../../../workspace/insp
 import { EMPTY_TREE } from "../../../workspace/objects.ts";
 import { inGivenFolder } from "../given-folder.ts";
 import { repositoriesOf } from "../run-id.ts";
-import type { Flags } from "../setting-options.ts";
 import { refuseFullDisk } from "../start-run.ts";
 import { refuseUnwritable } from "../state-place.ts";
 

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { PROJECT_FILE } from "../../../config.ts";
 import { EXIT, UsageError } from "../../../errors.ts";
 import { writeDurably } from "../../../platform/files.ts";
-import { configFile, type Chosen } from "../init/config-file.ts";
+import { configFile, SCHEMA, type Chosen } from "../init/config-file.ts";
 import { missingFor } from "../init/available.ts";
 import { checkName, commandLine, detect, type Found } from "../init/detect.ts";
 import { filesOf } from "../init/files.ts";
@@ -51,7 +51,8 @@ async function init(options: Options): Promise<void> {
   });
   const asked = await choose(looked, options);
   const needsSetup = setups.some(({ makes, folder = "." }) => !existsSync(join(repository, folder, makes)));
-  const chosen: Chosen = { ...asked, setups, needsSetup };
+  const hasSchema = existsSync(join(repository, SCHEMA));
+  const chosen: Chosen = { ...asked, setups, needsSetup, hasSchema };
   writeDurably(path, configFile(chosen), FILE_MODE);
   tell(path, chosen);
 }

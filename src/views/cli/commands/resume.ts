@@ -9,7 +9,7 @@ import { openDriverState, type State } from "../../../compose.ts";
 import { parsedFlags, resolveSettings } from "../../../config.ts";
 import { refuseDifferences } from "../../../config/frozen.ts";
 import { toLimits } from "../../../config/run-spec.ts";
-import type { SettingName } from "../../../config/settings.ts";
+import type { Flags, SettingName } from "../../../config/settings.ts";
 import { EXIT, UsageError } from "../../../errors.ts";
 import type { Directive } from "../../../events.ts";
 import { exhausted } from "../../../loop/budget.ts";
@@ -30,15 +30,7 @@ import { refuseUnwritable } from "../state-place.ts";
 import { commandsIn, folderIn } from "../given-folder.ts";
 import { repositoriesOf, resolveRun } from "../run-id.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
-import {
-  addSettings,
-  CHANGEABLE,
-  flagsOf,
-  RUN_SETTINGS,
-  sayValue,
-  SOLVE_SETTINGS,
-  type Flags,
-} from "../setting-options.ts";
+import { addSettings, CHANGEABLE, flagsOf, RUN_SETTINGS, sayValue, SOLVE_SETTINGS } from "../setting-options.ts";
 
 const OTHERS = [...new Set([...RUN_SETTINGS, ...SOLVE_SETTINGS])].filter((name) => !CHANGEABLE.includes(name));
 

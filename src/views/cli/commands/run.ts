@@ -1,11 +1,11 @@
 /** `pawl run`: a goal, checks, limits; drives an agent until the evidence says it is done. */
 import type { Command } from "commander";
-import { SETTINGS, type Setting, type SettingName } from "../../../config/settings.ts";
+import { SETTINGS, type Flags, type Setting, type SettingName } from "../../../config/settings.ts";
 import { readGoal } from "../goal.ts";
 import { loudnessOf } from "../loudness.ts";
 import { runHere, type RunRequest } from "../run-here.ts";
 import { addPlaceOptions, placeFlags, type PlaceOptions } from "../place-options.ts";
-import { addSettings, flagsOf, RUN_SETTINGS, type Flags } from "../setting-options.ts";
+import { addSettings, flagsOf, RUN_SETTINGS } from "../setting-options.ts";
 
 const MOST_USED = "Most used:";
 

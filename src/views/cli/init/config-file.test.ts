@@ -6,7 +6,14 @@ import { resolveSettings } from "../../../config.ts";
 import { tempDir } from "../../../../test/support/temp.ts";
 import { configFile, SCHEMA, type Chosen } from "./config-file.ts";
 
-const NOTHING: Chosen = { checks: [], model: undefined, others: [], setups: [], needsSetup: false };
+const NOTHING: Chosen = {
+  checks: [],
+  model: undefined,
+  others: [],
+  setups: [],
+  needsSetup: false,
+  hasSchema: false,
+};
 const TESTS = { name: "tests", command: "npm test" };
 const LINT = { purpose: "lint", command: "npm run lint -- --max-warnings=0", from: "package.json" } as const;
 const MISSING = { purpose: "types", command: "mypy .", from: "setup.cfg", missing: "mypy" } as const;
@@ -70,7 +77,9 @@ it("has a setup where dependencies are missing, and only tells of it where they 
   expect(configFile(NOTHING)).not.toContain("setup");
 });
 
-it("names the schema for editors in its first line", () => {
-  const [first] = configFile(NOTHING).split("\n");
+it("names the schema for editors in its first line, where the project has it", () => {
+  const [first] = configFile({ ...NOTHING, hasSchema: true }).split("\n");
   expect(first).toBe(`# yaml-language-server: $schema=${SCHEMA}`);
+  expect(configFile(NOTHING)).not.toContain("$schema");
+  expect(configFile(NOTHING)).toContain("pawl config schema");
 });

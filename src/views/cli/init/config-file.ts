@@ -1,8 +1,10 @@
 /** The text of a new `pawl.yaml`: what was found, and the settings most people look for, explained. Pure. */
 import { checkName, commandLine, type Found, type Setup } from "./detect.ts";
 
-/** Where the package has it when it is installed in the project; otherwise `pawl config schema` writes it. */
+/** Where the package has it when it is installed in the project. */
 export const SCHEMA = "./node_modules/pawl/schema/pawl.schema.json";
+/** Of a pawl that is installed elsewhere no path is right on every machine that has this repository. */
+const NO_SCHEMA = "# For editors, the JSON Schema of this file: pawl config schema";
 
 export interface Chosen {
   /** What judges the work. */
@@ -13,10 +15,12 @@ export interface Chosen {
   setups: readonly Setup[];
   /** Dependencies that are not there have to be made; those that are there are copied. */
   needsSetup: boolean;
+  /** The project has pawl's schema, at SCHEMA. */
+  hasSchema: boolean;
 }
 
-export function configFile({ checks, model, others, setups, needsSetup }: Chosen): string {
-  return `# yaml-language-server: $schema=${SCHEMA}
+export function configFile({ checks, model, others, setups, needsSetup, hasSchema }: Chosen): string {
+  return `${hasSchema ? `# yaml-language-server: $schema=${SCHEMA}` : NO_SCHEMA}
 # Settings of pawl for this repository. A flag (--max-cost 5) or a variable
 # (PAWL_MAX_COST=5) counts more than what stands here. All settings, with their
 # values and where they come from: pawl config show --origin

@@ -6,7 +6,6 @@ import { commandIn } from "../../../platform/command-folder.ts";
 import { fromGo, fromJava, fromMake, fromRust } from "./detect-build-tools.ts";
 import { fromNode, nodeSetup } from "./detect-node.ts";
 import { fromPython, pythonSetup } from "./detect-python.ts";
-import { shellWord } from "../../../platform/shell-word.ts";
 
 export type Purpose = "tests" | "lint" | "types" | "build";
 

@@ -3,7 +3,7 @@ import { configFile } from "./config-file.ts";
 import { nextSteps, startLine } from "./next-steps.ts";
 
 it("advises `pawl check` only where there is a check", () => {
-  const nothing = { checks: [], model: undefined, others: [], setups: [], needsSetup: false };
+  const nothing = { checks: [], model: undefined, others: [], setups: [], needsSetup: false, hasSchema: false };
   expect(nextSteps({ hasChecks: true })).toContain("pawl check");
   expect(nextSteps({ hasChecks: false })).not.toContain("pawl check");
   expect(nextSteps({ hasChecks: false })).toContain("under `checks` in pawl.yaml");
