@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { telltalesIn } from "./telltales.ts";
+import { besideProduct, telltalesIn } from "./telltales.ts";
 
 const found = (path: string, after: string, before = ""): string[] => telltalesIn(path, { before, after });
 
@@ -89,4 +89,14 @@ it.each([
 
 it("what was there before is no sign", () => {
   expect(found("src/a.ts", "process.env.VITEST; more();", "process.env.VITEST;")).toEqual([]);
+});
+
+it("a change of nothing but what tests alone use is named; one that touches anything else is not", () => {
+  const changed = (...paths: string[]) =>
+    paths.map((path) => ({ path: path.slice(2), status: path.slice(0, 1), added: 1, removed: 1 }));
+  const doubtful = ["kit/run.py", "rows.py"];
+  expect(besideProduct(changed("M kit/run.py", "D rows.py", "A notes.md"), doubtful)).toHaveLength(1);
+  for (const files of [changed("M kit/run.py", "M calc.py"), changed("A kit/run.py"), changed("M calc.py"), []])
+    expect(besideProduct(files, doubtful)).toEqual([]);
+  expect(besideProduct(changed("M kit/run.py"))).toEqual([]);
 });

@@ -3,6 +3,7 @@
  * value, or changes what an assertion means. They prove nothing, and who hides them is not found; but the plain ones are
  * seen, and a person looks. Only what a change brings in counts.
  */
+import type { FileChange } from "../events.ts";
 import type { JudgeAbout } from "../ports.ts";
 import { isTestPath } from "./guard/languages.ts";
 import { isLockfile, movedPackages, saysPackages } from "./moved-packages.ts";
@@ -143,6 +144,15 @@ export async function telltalesOf(
     if (moved !== undefined) found.push(`${path} takes a package from another place (${moved}): tests may use it`);
   }
   return found;
+}
+
+const MAX_NAMED = 3;
+
+/** What was red is green, and of the base's files nothing changed but what tests alone use: they may have been helped. */
+export function besideProduct(files: readonly FileChange[], doubtful: readonly string[] = []): string[] {
+  const edited = files.map(({ status, path }) => (status.startsWith("A") ? "" : path)).filter((path) => path !== "");
+  if (edited.length === 0 || !edited.every((path) => doubtful.includes(path))) return [];
+  return [`the change touches nothing that the product uses, only ${edited.slice(0, MAX_NAMED).join(", ")}`];
 }
 
 const isSource = (path: string): boolean => saysPackages(path) || TELLTALES.some(({ files }) => files.test(path));
