@@ -148,6 +148,7 @@ export async function composeForRun({
           testChanges: spec.protect.testChanges,
           custom: checks,
           tests: spec.protect.tests,
+          doubtful: spec.protect.doubtful,
           judge: {
             agent: lookUp(named, spec.agent.name),
             settings: spec.agent,

@@ -110,6 +110,8 @@ const protectSpecSchema = z.strictObject({
   config: z.array(z.string()),
   /** Keys of JSON files that are put back, as `package.json: ["scripts", "jest"]`. */
   keys: z.record(z.string(), z.array(z.string())),
+  /** Files that only tests name, though the product is told apart from them: a change of nothing else looks odd. */
+  doubtful: z.array(z.string()).optional(),
   /** Never protected, whatever the others say. */
   except: z.array(z.string()),
   /** `allow`: tests that the change touches are judged in their new form, and listed. */

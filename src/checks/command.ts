@@ -28,7 +28,7 @@ import { writtenReport } from "./report/written.ts";
 import { askingRunners, type ReportPlace } from "./runners/ask.ts";
 import { rewrittenTests } from "./rewritten.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
-import { telltalesOf } from "./telltales.ts";
+import { besideProduct, telltalesOf } from "./telltales.ts";
 import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
 import { counted } from "../plural.ts";
 
@@ -62,6 +62,8 @@ interface Options {
   testChanges?: ProtectSpec["testChanges"];
   /** Whether a file is a test's: what it says of tests is no sign of anything. */
   isTest?: (path: string) => boolean;
+  /** Files that only tests name. */
+  doubtful?: readonly string[] | undefined;
 }
 
 export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Check {
@@ -136,6 +138,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     const { change } = about;
     if (verdict.is !== "pass" || !isWork(tree, change)) return verdict;
     const suspicions = await telltalesOf(change, { path: tree.path, isTest: options.isTest });
+    if (about.baseline?.is === "fail") suspicions.push(...besideProduct(await change.files(), options.doubtful));
     const { evidence } = verdict;
     return { ...verdict, evidence: { ...evidence, suspicions: [...evidence.suspicions, ...suspicions] } };
   }

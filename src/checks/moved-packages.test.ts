@@ -128,6 +128,12 @@ it.each<[string, string, string, string]>([
     lock(LINKED),
     lock({ ...LINKED, "node_modules/a": { resolved: registry("a") } }),
   ],
+  [
+    "a package of the repository that is moved in it",
+    "package-lock.json",
+    lock(LINKED),
+    lock({ "node_modules/own": { resolved: "libs/own", link: true } }),
+  ],
   ["a new lockfile", "package-lock.json", "", lock(LINKED)],
   [
     "a new link of pnpm",

@@ -41,10 +41,18 @@ export function movedPackages(path: string, versions: Versions): string[] {
   if (after === undefined) return ["nobody can read it"];
   return [...after].flatMap(([name, places]) => {
     const known = before.get(name);
-    const [other] = known === undefined ? [] : [...places].filter((place) => !known.has(place));
+    // A folder was the change's before, wherever it is now.
+    const isNews = (place: string): boolean =>
+      known?.has(place) === false && !(isFolder(place) && [...known].some(isFolder));
+    const [other] = [...places].filter(isNews);
     return other === undefined ? [] : [`${name} from ${other}`.slice(0, MAX_SHOWN_CHARS)];
   });
 }
+
+const isFolder = (place: string): boolean =>
+  /^(?:a folder|the (?:folder|editable|directory|path|virtual)\b|(?:file|link|portal|workspace):|\.{0,2}\/)/.test(
+    place,
+  ) && !/\.(?:tgz|gz|whl|zip)$/.test(place);
 
 function attempt<T>(read: () => T): T | undefined {
   try {

@@ -10,7 +10,7 @@ import { putBack } from "./put-back.ts";
 import type { RawPath } from "./scan.ts";
 
 /** Facts stay small. */
-const MAX_LISTED_PATHS = 200;
+export const MAX_LISTED_PATHS = 200;
 
 interface Request {
   n: number;

@@ -67,7 +67,7 @@ const TRICKS: Readonly<Record<string, { play: () => void; undone: string[] }>> =
       execFileSync("git", ["init", "-q"], { cwd: under.on("tests"), env: under.place.environment });
       under.place.write("tests/a.js", "ok\n");
     },
-    undone: ["tests/a.js edited", "tests/deep/b.js removed"],
+    undone: ["tests/.git added", "tests/a.js edited", "tests/deep/b.js removed"],
   },
   "configures the runner": {
     play: () => under.place.write("vitest.config.js", "none\n"),

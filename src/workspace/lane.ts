@@ -45,6 +45,8 @@ export interface Prepared {
   dependencies: string[];
   /** What was there and ignored (bytes), and when that was (ms); unknown in runs of before it was looked for. */
   ignored?: { paths: string[]; at: number };
+  /** Folders of tracked files with a repository of their own (bytes); unknown in runs of before they were looked for. */
+  gitFolders?: string[];
   /** For the first snapshot: what it will not see. */
   warnings: string[];
 }
@@ -81,6 +83,8 @@ export interface Memory {
   /** What tests of the last judged tree are not the base's. */
   tests?: ({ tree: string } & TestsApart) | undefined;
   guardTests?: { guard: string; any: boolean } | undefined;
+  /** Protected files of a tree, and the folders above them. */
+  guarded?: { guard: string; files: RawPath[]; folders: RawPath[] } | undefined;
   /** From the snapshot before the last to the last. */
   step?: { from: string; to: string; paths: readonly RawPath[] } | undefined;
   /** The user's refs at the last look. */

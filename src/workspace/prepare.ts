@@ -22,6 +22,7 @@ import { indexNumbers, isNoObject } from "./numbers.ts";
 import { look, NO_CAPS, scan, shown } from "./scan.ts";
 import { freezeSettings, type Frozen } from "./settings.ts";
 import { snapshotNested } from "./nested.ts";
+import { gitFoldersIn } from "./reopened.ts";
 import { startBranch, type Intent } from "./start-branch.ts";
 import { findSubmodules, missingWords } from "./submodules.ts";
 import { clearOwnLock } from "./take-tree.ts";
@@ -90,6 +91,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     intent,
   );
   if (request.spec.scratch !== true) prepared.ignored = { paths: ignored.slice(0, MAX_IGNORED), at: intent.at };
+  prepared.gitFolders = await gitFoldersIn(lane, prepared.base.tree);
   await watchRefs(lane);
   watchLater(lane);
   writeDurably(layout.prepared, JSON.stringify(prepared));

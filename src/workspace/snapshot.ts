@@ -3,7 +3,7 @@ import { crashWords, isMachineTrouble, TerminalError } from "../errors.ts";
 import type { Snapshot, SnapshotAbout } from "../ports.ts";
 import { committedBeside, ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
 import { guardIn, isLeftIn, withGuard, withLeft } from "./guard.ts";
-import { judgeSnapshot } from "./judge-snapshot.ts";
+import { judgeSnapshot, MAX_LISTED_PATHS } from "./judge-snapshot.ts";
 import { commit, ensureWorkspace, getRef, keepRef, setRef, type Lane } from "./lane.ts";
 import { snapshotNested } from "./nested.ts";
 import { following } from "./ignored-before.ts";
@@ -11,6 +11,7 @@ import { followTracking } from "./others-index.ts";
 import { NO_NUMBERS, treeNumbers, type Numbers } from "./numbers.ts";
 import { capsOf } from "./scan.ts";
 import { readCommit } from "./private-repository.ts";
+import { reopened, type Reopened } from "./reopened.ts";
 import { takeTree } from "./take-tree.ts";
 import { watchLater } from "./watch-later.ts";
 import { watchRefs } from "./watch-refs.ts";
@@ -33,6 +34,8 @@ async function take(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapsh
   if (about.parent !== null) await refuseLed(lane, about.by);
   const caps = capsOf(lane.spec);
   const parent = await parentOf(lane, about.parent);
+  const isAgents = about.parent !== null && about.by !== "user";
+  const opened = isAgents ? await reopened(lane, { guard: parent.guard, n }) : undefined;
   const known = lane.memory.indexTree;
   lane.memory.indexTree = undefined;
   const [follow, lostRefs] = await Promise.all([followTracking(lane), watchRefs(lane)]);
@@ -82,9 +85,10 @@ async function take(lane: Lane, n: number, about: SnapshotAbout): Promise<Snapsh
     tree,
     judged: tree,
     ...said,
+    ...withReopened(said.protected, opened),
     ...counts,
     flagged: watchLater(lane, changes),
-    warnings: [...first, ...lostRefs, ...taken.warnings, ...nested, ...warnings],
+    warnings: [...first, ...lostRefs, ...(opened?.warnings ?? []), ...taken.warnings, ...nested, ...warnings],
   };
 }
 
@@ -100,6 +104,13 @@ async function keepParent(
   const oid = await commit(lane, { tree: parent.tree, parents, message, at });
   await recordRef(lane, { n, oid });
   return { oid, tree: parent.tree };
+}
+
+/** Named beside what is undone in the tree. */
+function withReopened(undone: Snapshot["protected"] = [], opened: Reopened | undefined): Pick<Snapshot, "protected"> {
+  const known = new Set(undone.map(({ path }) => path));
+  const more = opened?.undone.filter(({ path }) => !known.has(path)) ?? [];
+  return more.length === 0 ? {} : { protected: [...undone, ...more].slice(0, MAX_LISTED_PATHS) };
 }
 
 /** TerminalError when the files are those of other work. */

@@ -68,6 +68,37 @@ describe.concurrent("files that judge the work", () => {
     expect(`${stdout}${stderr}`).toMatch(/pawl restore r-\S+ --at protected\/\d --branch NAME/);
   });
 
+  it("are also helpers and data that only tests use, whatever their names; closed tests and a repository over them are undone", async ({
+    expect,
+  }) => {
+    const files = {
+      "sum.js": "exports.sum = () => 0;\n",
+      "support/assertions.js": "exports.same = (a, b) => { if (a !== b) throw new Error(`${a} is not ${b}`); };\n",
+      "rows/sums.json": "[[1, 2, 3]]\n",
+      "test/sum.test.js":
+        'const { test } = require("node:test");\nconst { same } = require("../support/assertions.js");\nfor (const [a, b, c] of require("../rows/sums.json")) test("adds", () => same(require("../sum.js").sum(a, b), c));\n',
+    };
+    const lies = [
+      "echo 'exports.same = () => {};' > support/assertions.js",
+      "echo '[[0, 0, 0]]' > rows/sums.json",
+      "git init -q test",
+      "chmod 000 test/sum.test.js",
+    ];
+    const place = await cliPlace({ files, shellAgent: { 1: [lies.join("; "), CLAIM], 2: [WORK, CLAIM] } });
+    const result = await place.pawl("run", "make sum add", "--check", "node --test", "--json");
+    const [, first] = result.of("change-recorded");
+    expect(first?.protected?.map(({ path, how }) => `${path} ${how}`)).toEqual([
+      "rows/sums.json edited",
+      "support/assertions.js edited",
+      "test/.git added",
+      "test/sum.test.js edited",
+    ]);
+    expect(result.of("run-end").map(({ outcome }) => outcome.is)).toEqual(["verified"]);
+    expect(existsSync(join(place.repository.path, "test/.git"))).toBe(false);
+    expect(readFileSync(join(place.repository.path, "test/sum.test.js"), "utf8")).toBe(files["test/sum.test.js"]);
+    expect(result.stderr).toMatch(/put back +iteration 1: .*test\/\.git \(added\)/);
+  });
+
   it("may be changed where a person says so, and are listed", async ({ expect }) => {
     const place = await cliPlace({
       files: FILES,

@@ -53,8 +53,10 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     ...judging.tests,
     ...named.tests,
   ];
+  const alone = onlyTests(project, { tests, config: [...settings, ...named.files] });
   return {
-    tests: [...tests, ...onlyTests(project, { tests, config: [...settings, ...named.files] })],
+    tests: [...tests, ...alone.tests],
+    ...(alone.doubtful.length === 0 ? {} : { doubtful: alone.doubtful }),
     config: [
       ...settings,
       ...named.files,

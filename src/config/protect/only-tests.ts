@@ -90,13 +90,20 @@ interface Named {
   folders: readonly string[];
 }
 
-/** Paths and folders, as patterns. */
-export function onlyTests(project: Project, judging: Judging): string[] {
+export interface OnlyTests {
+  /** Paths and folders, as patterns. */
+  tests: string[];
+  /** Modules that tests name beside the product and the product does not: too few signs to protect them. */
+  doubtful: string[];
+}
+
+export function onlyTests(project: Project, judging: Judging): OnlyTests {
   const paths = project.list(["**"]);
   const [isTestName, isConfig] = [globMatcher(judging.tests), globMatcher(judging.config)];
   const ours = paths.filter((path) => !DEPENDENCY.test(path));
   const sources = ours.filter((path) => CODE.test(path));
-  if (sources.length > MAX_SOURCES) return placesByName(ours, { isJudge: isTestName, isProducts: () => false });
+  if (sources.length > MAX_SOURCES)
+    return { tests: placesByName(ours, { isJudge: isTestName, isProducts: () => false }), doubtful: [] };
   const texts = new Map(sources.map((path) => [path, project.read(path) ?? ""]));
   const others = new Set(sources.filter((path) => !isTestName(path) && !FOLLOWED.test(path) && isTestOf(path, texts)));
   const isTest = (path: string): boolean => isTestName(path) || others.has(path);
@@ -106,13 +113,13 @@ export function onlyTests(project: Project, judging: Judging): string[] {
   for (const [path, { files }] of references)
     for (const file of files) namedBy.set(file, [...(namedBy.get(file) ?? []), path]);
   const isJudge = (path: string): boolean => isTest(path) || isConfig(path);
-  const tests = sources.filter(isTest).map((path) => ({
+  const named = sources.filter(isTest).map((path) => ({
     name: withoutTests(stemOf(path)),
     folders: path.split("/").slice(0, -1),
   }));
   const entries = entriesOf(project, repository);
   const testFolders = foldersOfTests(sources, isTest);
-  const known: Known = { project, repository, isJudge, tests, references, namedBy, entries, testFolders };
+  const known: Known = { project, repository, isJudge, tests: named, references, namedBy, entries, testFolders };
   const helpers = helpersOf(known, texts);
   const isReached = reachedByProduct(known, helpers);
   const data = dataOf(known, { helpers, isReached });
@@ -121,7 +128,22 @@ export function onlyTests(project: Project, judging: Judging): string[] {
   const places = placesByName(ours, { isJudge, isProducts });
   const isPlace = globMatcher(places);
   const single = [...others, ...helpers, ...data].filter((path) => !isPlace(path)).toSorted();
-  return [...places, ...single.slice(0, MAX_FOUND).map(asPattern)];
+  const tests = [...places, ...single.slice(0, MAX_FOUND).map(asPattern)];
+  return { tests, doubtful: doubtfulOf(known, { isProducts, isOurs: (path) => isPlace(path) || helpers.has(path) }) };
+}
+
+function doubtfulOf(
+  { references, namedBy, isJudge }: Known,
+  { isProducts, isOurs }: { isProducts: (path: string) => boolean; isOurs: (path: string) => boolean },
+): string[] {
+  const isKnown = (path: string): boolean => isProducts(path) || PRODUCT_FOLDER.test(path);
+  const isBeside = (path: string) => (test: string) =>
+    isJudge(test) &&
+    [...(references.get(test)?.files ?? [])].some((other) => other !== path && !isJudge(other) && isKnown(other));
+  return [...references.keys()]
+    .filter((path) => FOLLOWED.test(path) && !isJudge(path) && !isOurs(path) && !isKnown(path))
+    .filter((path) => (namedBy.get(path) ?? []).some(isBeside(path)))
+    .slice(0, MAX_FOUND);
 }
 
 const DEPENDENCY = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|__pycache__|\.git|target|vendor)\//;

@@ -187,9 +187,8 @@ const moduleNames = (path: string): string[] => [
 
 /** Its own folder first, then those above it, and the top. */
 function above(folder: string): string[] {
-  const found = [folder];
-  for (let at = folder; at !== ""; at = folderOf(at)) found.push(folderOf(at));
-  return found;
+  const parts = folder === "" ? [] : folder.split("/");
+  return [...parts.map((_, at) => parts.slice(0, parts.length - at).join("/")), ""];
 }
 
 /** undefined outside of the repository. */

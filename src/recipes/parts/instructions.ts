@@ -36,7 +36,7 @@ function testRule({ spec: { protect } }: RunState): string {
   const rest = "configuration of test runners and CI, and scripts that judge your work";
   return protect.testChanges === "allow"
     ? `${never} Where the goal asks for it tests may be changed; each change of one is shown to a person. What you change in ${rest} is undone.`
-    : `${never} What you change in existing tests, in ${rest} is undone; new tests, in files of their own, are welcome.`;
+    : `${never} What you change in existing tests and what only they use, in ${rest} is undone; new tests, in files of their own, are welcome.`;
 }
 
 const reminder = (state: RunState): string =>
