@@ -10,9 +10,10 @@ const MAX_KEPT_PATHS = 40;
 const MAX_KEPT_FLAGGED = 200;
 const MAX_KEPT_THEIRS = 100;
 
-/** Commits of people, or without any what they changed between turns, as of the last snapshot. */
-export function recordTheirs(lane: LaneState, commits: readonly string[]): void {
-  lane.theirs.push({ snapshot: lane.head?.snapshot ?? 0, commits: [...commits] });
+/** Commits of people, or without any what they changed between turns, as of the last snapshot; after a restore as of the next. */
+export function recordTheirs({ snapshots }: RunState, lane: LaneState, commits: readonly string[]): void {
+  const head = lane.head?.snapshot ?? 0;
+  lane.theirs.push({ snapshot: head < snapshots - 1 ? snapshots : head, commits: [...commits] });
   lane.theirs.splice(0, lane.theirs.length - MAX_KEPT_THEIRS);
 }
 
@@ -61,7 +62,7 @@ export function recordChange(state: RunState, lane: LaneState, fact: FactOf<"cha
     if (oldest !== undefined) lane.marks.delete(oldest);
   }
   if (fact.by === "user") {
-    if (changed) recordTheirs(lane, []);
+    if (changed) recordTheirs(state, lane, []);
     owe(lane, fact.judged, `pawl: the user's change before iteration ${lane.iteration + 1}`);
     return;
   }

@@ -113,7 +113,7 @@ function step(state: RunState, fact: Fact): void {
       lane.effect = fact;
       return;
     case "change-accepted":
-      return accepted(lane, fact);
+      return accepted(state, lane, fact);
     case "change-restored":
       return restored(state, lane, fact);
     case "directive-received":
@@ -152,10 +152,10 @@ function step(state: RunState, fact: Fact): void {
   }
 }
 
-function accepted(lane: LaneState, fact: FactOf<"change-accepted">): void {
+function accepted(state: RunState, lane: LaneState, fact: FactOf<"change-accepted">): void {
   lane.effect = undefined;
   lane.branch = fact.branch;
-  if (fact.adopted.length > 0) recordTheirs(lane, fact.adopted);
+  if (fact.adopted.length > 0) recordTheirs(state, lane, fact.adopted);
   if (fact.conflict !== undefined) {
     // Still owed: it is tried again once a person has looked and reopened the run.
     lane.conflict = fact.conflict;

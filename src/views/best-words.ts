@@ -8,10 +8,11 @@ import { oneLine } from "./plain.ts";
 
 const MAX_REASON_CHARS = 300;
 
-/** undefined where none was measured. */
+/** undefined where none was measured, or the best is what was there before the run. */
 export function bestWords(state: RunState): string | undefined {
-  const { best } = mainLane(state).track;
-  if (best === undefined) return undefined;
+  const { track, baseTree } = mainLane(state);
+  const { best } = track;
+  if (best === undefined || best.tree === baseTree) return undefined;
   const before = failuresBefore(state);
   const compared = before === undefined ? "" : `, ${before} before the run`;
   const tasks = best.tasks === 0 ? "" : `, ${counted(best.tasks, "task")} done`;

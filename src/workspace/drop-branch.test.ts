@@ -60,18 +60,21 @@ describe("the branch of a run without a commit of its own", () => {
     expect(await workspace.dropBranch()).toBeUndefined();
   });
 
-  it("does not come back over what its user has done since", async () => {
+  it("comes back with what its user has committed since, and not where they went elsewhere", async () => {
     const place = scratch();
     const workspace = await prepared(place);
     await workspace.dropBranch();
     place.write("a.txt", "the user's\n");
     place.git("commit", "-qam", "the user's");
+    const main = place.git("rev-parse", "main");
+    place.git("switch", "-q", "--orphan", "other");
+    place.git("commit", "-q", "--allow-empty", "-m", "other");
     await expect(workspace.ready("between")).rejects.toThrow(UsageError);
-    place.git("switch", "-q", "--detach", "HEAD~1");
+    place.git("switch", "-q", "main");
     await workspace.ready("between");
     expect(place.git("status", "--porcelain", "-b")).toBe(`## ${BRANCH}`);
-    await workspace.dropBranch();
-    expect(branches(place)).toBe(`main\n${BRANCH}`);
+    expect([place.git("rev-parse", BRANCH), place.git("rev-parse", "main")]).toEqual([main, main]);
+    expect(await workspace.dropBranch()).toBeUndefined();
   });
 
   it("does not come back in place of another one of that name", async () => {

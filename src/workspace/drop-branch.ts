@@ -37,24 +37,35 @@ async function isUntouched(lane: Lane, branch: string): Promise<boolean> {
   return (await branchTip(lane, branch)) === (origin ?? undefined) && getRef(lane, "head") === (origin ?? undefined);
 }
 
-/** undefined: it has its branch. Else whether HEAD is at the commit that the run began with, on whatever branch. */
+/** undefined: it has its branch. Else whether HEAD, on whatever branch, is at the commit that the run began with or after it. */
 export async function isWaiting(lane: Lane): Promise<boolean | undefined> {
   const { branch, origin, gitDir } = lane.prepared;
-  const head = readHead(gitDir);
-  if (branch === null || !existsSync(noteIn(lane)) || head === undefined || isOn(head, branch)) return undefined;
-  const tip = "ref" in head ? await branchTip(lane, head.ref.replace(/^refs\/heads\//, "")) : head.commit;
-  return tip === (origin ?? undefined);
+  if (branch === null || !existsSync(noteIn(lane)) || isOn(readHead(gitDir), branch)) return undefined;
+  if (origin === null) return true;
+  const tip = await headCommit(lane);
+  return tip === origin || (await lane.user.run(["merge-base", "--is-ancestor", origin, tip ?? ""])).code === 0;
 }
 
-/** Before a run is driven on. UsageError when somebody else has a branch of that name now. */
+async function headCommit(lane: Lane): Promise<string | undefined> {
+  const head = readHead(lane.prepared.gitDir);
+  if (head === undefined) return undefined;
+  return "ref" in head ? await branchTip(lane, head.ref.replace(/^refs\/heads\//, "")) : head.commit;
+}
+
+/**
+ * Before a run is driven on: the branch at HEAD, with what its user has committed since, as if on it. UsageError when
+ * somebody else has a branch of that name now.
+ */
 export async function bringBranchBack(lane: Lane): Promise<void> {
-  const { branch, origin } = lane.prepared;
+  const { branch } = lane.prepared;
   if (branch === null || !existsSync(noteIn(lane))) return;
   await withLock(lane.layout.lock, async () => {
-    if ((await isWaiting(lane)) === false) return;
+    const waiting = await isWaiting(lane);
+    if (waiting === false) return;
+    const to = waiting === undefined ? undefined : await headCommit(lane);
     const tip = await branchTip(lane, branch);
-    const isMade = origin === null || tip === origin;
-    if (!isMade && !(await updateBranch(lane, { branch, to: origin, from: undefined, why: "start" })))
+    const isMade = to === undefined || tip === to;
+    if (!isMade && !(await updateBranch(lane, { branch, to, from: undefined, why: "start" })))
       throw new UsageError(`there is another branch ${branch} now`, {
         hint: `Run ${lane.run} had no commit: start another run, or rename that branch and resume.`,
       });

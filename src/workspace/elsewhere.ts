@@ -26,18 +26,10 @@ export function noteHead(lane: Lane, { isLeft }: { isLeft: boolean }): void {
   else if (existsSync(note)) rmSync(note, { force: true });
 }
 
-export interface Led {
+interface Led {
   says: string;
   /** How to get back. */
   hint: string;
-  /** The arguments of `git` that lead back; undefined where it takes more. */
-  back?: string[];
-}
-
-/** What a driver that takes over is refused for, within an iteration or between two. */
-export async function ledAway(lane: Lane, where: "within" | "between"): Promise<Led | undefined> {
-  if (where === "between") return await ledToOtherWork(lane);
-  return lane.isApart ? await ledElsewhere(lane) : undefined;
 }
 
 /** Whether the workspace was led to other work than the run's since it was last handed over. */
@@ -68,13 +60,12 @@ export async function ledElsewhere(lane: Lane): Promise<Led | undefined> {
   return {
     says: `the workspace is at ${place}, but the work of run ${lane.run} is on ${branch}`,
     hint: `Take what is uncommitted there to safety, then: ${again}git switch ${branch}, and resume.`,
-    ...(tip === undefined ? {} : { back: ["switch", branch] }),
   };
 }
 
-/** The end of a run without a commit led HEAD back, and the user has gone on from there. */
+/** The end of a run without a commit removed its branch, and the user has gone elsewhere since. */
 const wentOn = (lane: Lane): Led => ({
-  says: `the workspace is not where run ${lane.run}, which made no commit, began`,
+  says: `what is checked out does not go on from where run ${lane.run}, which made no commit, began`,
   hint: `Start another run; or, to go on with this one: git switch --detach ${lane.prepared.origin ?? ""}, and resume.`,
 });
 
@@ -104,6 +95,5 @@ async function movedAway(
   return {
     says: `${branch} was moved to ${tip}, which does not go on from the work of run ${lane.run}`,
     hint: `To go on from there, start another run. To go on with this one: git switch -C ${branch} ${delivered}, and resume.`,
-    back: ["switch", "-C", branch, delivered],
   };
 }

@@ -7,7 +7,7 @@ import { accept } from "./accept.ts";
 import { diffTrees, fileAt } from "./diff.ts";
 import { getRef, openLane, readPrepared, treeOf, type Lane } from "./lane.ts";
 import { laneLayout, realPath } from "./layout.ts";
-import { ledAway } from "./elsewhere.ts";
+import { ledElsewhere, ledToOtherWork } from "./elsewhere.ts";
 import { bringBranchBack, dropBranch } from "./drop-branch.ts";
 import { leftover } from "./leftover.ts";
 import { readMemo, writeMemo } from "./memo.ts";
@@ -87,7 +87,8 @@ export async function openWorkspace(request: WorkspaceRequest): Promise<Workspac
       if (readPrepared(layout) === undefined) return;
       const { lane } = await opened();
       if (lane.prepared.branch !== null) sweepHolds(lane.prepared.gitDir);
-      const led = await ledAway(lane, where);
+      const led =
+        where === "between" ? await ledToOtherWork(lane) : lane.isApart ? await ledElsewhere(lane) : undefined;
       if (led !== undefined) throw new UsageError(led.says, { hint: led.hint });
       await bringBranchBack(lane);
     },

@@ -30,7 +30,7 @@ it("delivers the best iteration at a limit, names it, and offers only what is ac
   expect(git("status", "--porcelain", "-b")).toBe("## pawl/write-it");
   expect(readFileSync(join(path, "out.txt"), "utf8")).toBe("good\n");
   expect((await place.pawl("restore", "--list")).stdout).toMatch(
-    /^2 +\w+ +after iteration 2, the best so far, 0 failures, what is there now\n/m,
+    /^\d+ +\w+ +after iteration 2, the best so far, 0 failures, what is there now\n/m,
   );
 
   const another = await place.pawl("run", "another", "--check", "true", "--worktree=side", "--dry-run");
@@ -61,7 +61,7 @@ it("leaves what its user has changed meanwhile, with the last state, and says wh
   const ended = await place.pawl("run", "write it", "--check", "grep -q good out.txt", "--max-iterations", "2");
   expect(ended.code).toBe(3);
   expect(ended.stderr).toMatch(
-    /best +iteration 1 \(0 failures, 1 before the run\): not put back: changed after the last snapshot.*mine\.txt.*; pawl restore \S+ --at 1 has it\n/,
+    /best +iteration 1 \(0 failures, 1 before the run\): not put back: changed after the last snapshot.*mine\.txt.*; pawl restore \S+ --at \d+ has it\n/,
   );
   expect(readFileSync(join(path, "out.txt"), "utf8")).toBe("broken\n");
   expect(readFileSync(join(path, "mine.txt"), "utf8")).toBe("mine\n");

@@ -64,10 +64,10 @@ it("reopens a run that failed, was stopped, and was stuck, one after the other, 
   await waitFor(() => held.stderr().includes("→ Bash"), { what: "the tool call" });
   expect((await place.pawl("stop", "--now", "--wait")).stdout).toMatch(/^d\d delivered \(stopping now\)$/m);
   const stopped = await held.done;
-  expect([stopped.code, stopped.stdout]).toEqual([1, "stopped pawl/write-it\n"]);
+  expect([stopped.code, stopped.stdout]).toEqual([1, "stopped (no branch)\n"]);
 
   const stuck = await place.pawl("resume");
-  expect([stuck.code, stuck.stdout]).toEqual([1, "stuck pawl/write-it\n"]);
+  expect([stuck.code, stuck.stdout]).toEqual([1, "stuck (no branch)\n"]);
   const verified = await place.pawl("resume");
   expect([verified.code, verified.stdout]).toEqual([0, "verified pawl/write-it\n"]);
   const facts = (await place.pawl("logs", "--facts", "--json")).of("run-reopened");

@@ -174,6 +174,25 @@ describe("what people do", () => {
     expect(mainLane(end).track.best).toMatchObject({ iteration: 2 });
   });
 
+  it("committed after files were put back belongs to no snapshot before, and is not written over either", async () => {
+    const world = makeWorld();
+    const spec = patient({ limits: { iterations: 5 } });
+    const mine = "f".repeat(40);
+    // The third try of one shape is put back; while that is handed over a person commits.
+    const adjust = (ports: ReturnType<typeof portsOf>): void => {
+      counting(world, ports);
+      ports.workspace.diff = async () => "diff --git a/f.ts b/f.ts\n+const x = 1;";
+      const { accept } = ports.workspace;
+      ports.workspace.accept = async (request) => {
+        const accepted = await accept(request);
+        return request.message.startsWith("pawl: restore") ? { ...accepted, adopted: [mine] } : accepted;
+      };
+    };
+    const acts = [make("a", "b"), make("a", "c"), make("a", "d"), make("a", "b", "c"), make("a", "b", "d")];
+    await live(world, spec, acts, { adjust });
+    expect(ofType(world, "change-restored").map(({ atEnd }) => atEnd)).not.toContain(true);
+  });
+
   it("after the last snapshot stays as it is: nothing is put back over it (row 40)", async () => {
     const world = makeWorld();
     world.hookResult = (_, runs) => {

@@ -54,6 +54,7 @@ export interface StatusView {
   /** What holds the agent and the checks: kind, network, limits. */
   fence: FenceSpec;
   branch: string | null;
+  /** null while it has none of its own. */
   lastCommit: string | null;
   conflict: string | null;
   /** What must be known beside the outcome: work that was not delivered, commits that nobody judged. */
@@ -135,7 +136,7 @@ export function statusView(state: RunState, input: StatusInput): StatusView {
     drivenMs: state.elapsed,
     fence: state.spec.fence,
     branch: branchOf(state) ?? null,
-    lastCommit: lane.lastCommit,
+    lastCommit: lane.lastCommit === state.base.commit ? null : lane.lastCommit,
     conflict: lane.conflict ?? null,
     tasks: tasksView(state),
     solve: solveView(state),

@@ -70,7 +70,7 @@ describe("status", () => {
 
   it("names the branch as soon as there is one", () => {
     expect(look(laneReady()).branch).toBe("pawl/x");
-    expect(statusText(look(laneReady()))).toMatch(/^branch +pawl\/x, /m);
+    expect(statusText(look(laneReady()))).toMatch(/^branch +pawl\/x, no commit yet$/m);
   });
 
   it("does not call a run working whose process was stopped by a signal", () => {

@@ -1,10 +1,8 @@
-/**
- * `pawl status`: where a run is. Loads the journal's reader and the fold, and nothing else, to start fast; the workspace
- * is looked at only where nobody drives the run.
- */
+/** `pawl status`: where a run is. Loads the journal's reader and the fold, and nothing else, to start fast. */
 import type { Command } from "commander";
 import { EXIT } from "../../../errors.ts";
 import { isSuspended } from "../../../platform/owner.ts";
+import { inTheWay } from "../in-the-way.ts";
 import { print, printJson } from "../output.ts";
 import { readRun, withRun } from "../reading.ts";
 import { statusText } from "../status-text.ts";
@@ -17,12 +15,11 @@ export function configure(command: Command, exit: (code: number) => void): void 
     .addHelpText("after", EXAMPLES)
     .action(async (asked: string | undefined, { json = false }: { json?: boolean }) => {
       await withRun(asked, async (opened) => {
-        const read = await readRun(opened);
-        const { folded, facts, row, state } = read;
+        const { folded, facts, row, state } = await readRun(opened);
         const queued = await state.inbox.queued(row.run);
         const suspended = row.owner !== undefined && isSuspended(row.owner);
         const mayResume = row.owner === undefined && folded.outcome?.is !== "verified";
-        const found = mayResume ? await (await import("../in-the-way.ts")).inTheWay(read) : undefined;
+        const found = mayResume ? inTheWay(folded) : undefined;
         const view = statusView(folded, { row, facts, queued, now: Date.now(), suspended, inTheWay: found });
         if (json) printJson(view);
         else print(statusText(view));
