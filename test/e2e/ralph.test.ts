@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, it } from "vitest";
 import type { Step } from "../../src/standin/script.ts";
-import { byIteration, CLAIM, cliPlace, type CliPlace } from "../support/cli.ts";
+import { byIteration, CLAIM, cliPlace, GATE, type CliPlace } from "../support/cli.ts";
 import { tempDir, waitFor, writeFiles } from "../support/temp.ts";
 import { bash, gate } from "../support/watch-run.ts";
 
@@ -16,13 +16,17 @@ describe.concurrent("on the terminal", () => {
     expect,
   }) => {
     const read = { name: "Read", input: { file_path: "readme.md" } };
+    const work = `until [ -e ${GATE}go ]; do sleep 0.1; done; echo right > made.txt`;
     const place = await cliPlace({
-      script: byIteration({ 1: [{ tools: [read, read] }, bash("sleep 13; echo right > made.txt"), { text: CLAIM }] }),
+      script: byIteration({ 1: [{ tools: [read, read] }, bash(work), { text: CLAIM }] }),
     });
-    const { code, stderr } = await place.pawl("run", "make it", ...CHECK);
+    const running = place.start(["run", "make it", ...CHECK]);
+    await waitFor(() => running.stderr().includes(" still in turn 1"), { what: "a sign of life" });
+    writeFileSync(join(place.repository.path, `${GATE}go`), "");
+    const { code, stderr } = await running.done;
     expect(code).toBe(0);
     expect(stderr.match(/→ Read readme\.md$/gm)).toHaveLength(2);
-    expect(stderr).toContain("→ Bash sleep 13; echo right > made.txt");
+    expect(stderr).toContain(`→ Bash ${work}`);
     expect(stderr).toMatch(/ still in turn 1 of iteration 1, .* s; last sign of the agent .* s ago$/m);
     expect(stderr).toMatch(/ iteration 1 closed: .* · Read ×2, Bash ×1 · 1 file \(\+1 −0\) · made pass · \$/);
   });
