@@ -224,7 +224,8 @@ describe("onIteration", () => {
         checks: [holds("never")],
         script: ({ n, prompt, model, workspace }) => {
           log.push(`turn ${n} ${model ?? "-"} ${/hint \d/.exec(prompt)?.[0] ?? "-"}`);
-          write(workspace, `${n}\n`);
+          // Another approach each time: numbers alone make none.
+          write(workspace, `${"x".repeat(n)}\n`);
           return { text: `words ${n}` };
         },
         async onIteration({ iteration, decision, verdicts, text }) {
