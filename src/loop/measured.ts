@@ -27,6 +27,7 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     snapshot: change.snapshot,
     tree: change.judged,
     changed: change.changed,
+    isBase: change.judged === lane.baseTree,
     verdicts: counted(state, verdicts),
     tasks: tasks?.done ?? 0,
     text: ended?.text ?? "",

@@ -35,7 +35,9 @@ export interface SetAside {
 }
 
 export interface Track {
-  best?: Best;
+  best?: Best | undefined;
+  /** Of those that are not the tree before the run: what an end delivers. */
+  bestWork?: Best | undefined;
   setAside?: SetAside;
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
@@ -65,6 +67,7 @@ const SIGNALS: readonly Signal[] = [
 export function emptyTrack(before?: Track): Track {
   return {
     ...(before?.best === undefined ? {} : { best: before.best }),
+    ...(before?.bestWork === undefined ? {} : { bestWork: before.bestWork }),
     ...(before?.setAside === undefined ? {} : { setAside: before.setAside }),
     trees: [],
     failing: "",
@@ -81,6 +84,8 @@ export interface Measured {
   snapshot: number;
   tree: string;
   changed: boolean;
+  /** It is the tree before the run. */
+  isBase: boolean;
   verdicts: readonly Verdict[];
   /** Tasks done. */
   tasks: number;
@@ -159,15 +164,19 @@ export function trackBest(track: Track, m: Measured): void {
   keepBest(track, m, failingSet(m.verdicts));
 }
 
-/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
 function keepBest(track: Track, m: Measured, failing: string[] | undefined): void {
   if (failing !== undefined) {
     track.failing = failing.join("\n");
     track.failingCounts.push(failing.length);
     if (track.failingCounts.length > KEPT_COUNTS) track.failingCounts.shift();
   }
-  const { best } = track;
-  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return;
+  track.best = better(track.best, m, failing);
+  if (!m.isBase) track.bestWork = better(track.bestWork, m, failing);
+}
+
+/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
+function better(best: Best | undefined, m: Measured, failing: string[] | undefined): Best | undefined {
+  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return best;
   const now = {
     iteration: m.iteration,
     snapshot: m.snapshot,
@@ -176,7 +185,7 @@ function keepBest(track: Track, m: Measured, failing: string[] | undefined): voi
     tasks: m.tasks,
   };
   const order = best === undefined ? 1 : now.tasks - best.tasks || best.failing - now.failing;
-  if (order > 0 || (order === 0 && m.changed)) track.best = now;
+  return order > 0 || (order === 0 && m.changed) ? now : best;
 }
 
 /** The next rung to try is the one after the rung that was taken. */
