@@ -15,7 +15,7 @@ type Restore = Body<Extract<Action, { do: "restore" }>>;
 
 /** The best state is put back before this end, if it is better than what is there. */
 export function bestAtEnd(state: RunState, lane: LaneState, outcome: Outcome): Restore | undefined {
-  const { best, setAside: before } = lane.track;
+  const { bestWork: best, setAside: before } = lane.track;
   const { atEnd, recipe } = state.spec;
   // A claim is about what is there.
   if (recipe !== "run" || atEnd === "last" || outcome.is === "verified" || outcome.is === "claimed") return undefined;
@@ -85,7 +85,7 @@ const wasTried = (state: RunState, { judged }: Recorded): boolean =>
 
 /** The tree that the end is about: the best state where it was put back, else the last change. */
 export function treeAtEnd({ change, head, track, iteration }: LaneState): string | undefined {
-  const { best, setAside: aside } = track;
+  const { bestWork: best, setAside: aside } = track;
   const isBack = aside !== undefined && aside.failed === undefined && aside.iteration === iteration;
   return (isBack ? best?.tree : undefined) ?? change?.judged ?? head?.judged;
 }

@@ -290,7 +290,7 @@ function restored(state: RunState, lane: LaneState, fact: FactOf<"change-restore
   if (head !== undefined) {
     const { tree, to: snapshot, elapsed, epoch } = fact;
     lane.head = { ...head, tree, judged: tree, snapshot, elapsed, epoch };
-    const iteration = track.best?.snapshot === fact.to ? track.best.iteration : fact.to;
+    const { iteration = fact.to } = [track.bestWork, track.best].find((best) => best?.snapshot === fact.to) ?? {};
     owe(lane, fact.tree, `pawl: restore the state of iteration ${iteration}`);
   }
 }

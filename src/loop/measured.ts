@@ -29,6 +29,7 @@ export function measured(state: RunState, lane: LaneState, known?: Known): Measu
     tree: change.judged,
     changed: change.changed,
     still: isStill(state, lane),
+    isBase: change.judged === lane.baseTree,
     verdicts: counted(state, verdicts),
     baseline: [...state.baselines].map(([check, verdict]) => blamed(state, check, verdict)),
     tasks: tasks?.done ?? 0,

@@ -35,9 +35,11 @@ export interface SetAside {
 }
 
 export interface Track {
-  best?: Best;
   /** The last tree that was better than the base and all before it: what is tried since is a change of it. */
   mark?: string;
+  best?: Best | undefined;
+  /** Of those that are not the tree before the run: what an end delivers. */
+  bestWork?: Best | undefined;
   setAside?: SetAside;
   /** Judged trees of the last iterations, newest last. */
   trees: string[];
@@ -70,6 +72,7 @@ export function emptyTrack(before?: Track): Track {
   return {
     ...(before?.best === undefined ? {} : { best: before.best }),
     ...(before?.mark === undefined ? {} : { mark: before.mark }),
+    ...(before?.bestWork === undefined ? {} : { bestWork: before.bestWork }),
     ...(before?.setAside === undefined ? {} : { setAside: before.setAside }),
     trees: [],
     failing: "",
@@ -89,6 +92,8 @@ export interface Measured {
   changed: boolean;
   /** Its turn came to its end, changed nothing, and the tree is green. */
   still: boolean;
+  /** It is the tree before the run. */
+  isBase: boolean;
   verdicts: readonly Verdict[];
   /** Of the tree before the first turn. */
   baseline: readonly Verdict[];
@@ -180,15 +185,19 @@ export function trackBest(track: Track, m: Measured): void {
   keepBest(track, m, failingSet(m.verdicts));
 }
 
-/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
 function keepBest(track: Track, m: Measured, failing: string[] | undefined): void {
   if (failing !== undefined) {
     track.failing = failing.join("\n");
     track.failingCounts.push(failing.length);
     if (track.failingCounts.length > KEPT_COUNTS) track.failingCounts.shift();
   }
-  const { best } = track;
-  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return;
+  track.best = better(track.best, m, failing);
+  if (!m.isBase) track.bestWork = better(track.bestWork, m, failing);
+}
+
+/** More tasks done is better; of as many, fewer failures; of equals, the newer. */
+function better(best: Best | undefined, m: Measured, failing: string[] | undefined): Best | undefined {
+  if (failing === undefined && m.tasks <= (best?.tasks ?? 0)) return best;
   const now = {
     iteration: m.iteration,
     snapshot: m.snapshot,
@@ -197,7 +206,7 @@ function keepBest(track: Track, m: Measured, failing: string[] | undefined): voi
     tasks: m.tasks,
   };
   const order = best === undefined ? 1 : now.tasks - best.tasks || best.failing - now.failing;
-  if (order > 0 || (order === 0 && m.changed)) track.best = now;
+  return order > 0 || (order === 0 && m.changed) ? now : best;
 }
 
 /** The next rung to try is the one after the rung that was taken. */

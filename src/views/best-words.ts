@@ -8,11 +8,10 @@ import { oneLine } from "./plain.ts";
 
 const MAX_REASON_CHARS = 300;
 
-/** undefined where none was measured, or the best is what was there before the run. */
+/** undefined where none was measured that changed anything. */
 export function bestWords(state: RunState): string | undefined {
-  const { track, baseTree } = mainLane(state);
-  const { best } = track;
-  if (best === undefined || best.tree === baseTree) return undefined;
+  const { bestWork: best } = mainLane(state).track;
+  if (best === undefined) return undefined;
   const before = failuresBefore(state);
   const compared = before === undefined ? "" : `, ${before} before the run`;
   const tasks = best.tasks === 0 ? "" : `, ${counted(best.tasks, "task")} done`;
@@ -28,7 +27,7 @@ function failuresBefore(state: RunState): number | undefined {
 
 function whereItIs(state: RunState): string {
   const lane = mainLane(state);
-  const { best, setAside: aside } = lane.track;
+  const { bestWork: best, setAside: aside } = lane.track;
   if (best === undefined || state.outcome === undefined) return "";
   const again = `pawl restore ${state.run} --at ${best.snapshot} has it`;
   if (aside?.iteration === lane.iteration) {

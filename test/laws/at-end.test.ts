@@ -78,6 +78,15 @@ describe("a run that ends without verified", () => {
     expect(tip(world)).toEqual(["a"]);
   });
 
+  it("is not brought back to the tree before the run, which an iteration that did nothing left as it was", async () => {
+    const world = makeWorld();
+    const acts = [make(), make("a", "b"), make("a", "b", "c")];
+    const isGreenBefore: LiveOptions["passes"] = (lines) => lines.length === 0;
+    const adjust = (ports: ReturnType<typeof portsOf>): void => counting(world, ports);
+    await live(world, patient({ limits: { iterations: 3 } }), acts, { passes: isGreenBefore, adjust });
+    expect(tip(world)).toEqual(["a", "b"]);
+  });
+
   it.each([
     ["is the best itself", [make("a"), make("b"), make("good")]],
     ["is as good as the best", [make("a"), make("good"), make("good", "more")]],
@@ -171,7 +180,7 @@ describe("what people do", () => {
     expect(end.outcome?.is).toBe("exhausted");
     expect(world.content).toEqual(["b", "by hand", "c"]);
     expect(tip(world)).toEqual(world.content);
-    expect(mainLane(end).track.best).toMatchObject({ iteration: 2 });
+    expect(mainLane(end).track.bestWork).toMatchObject({ iteration: 2 });
   });
 
   it("committed after files were put back belongs to no snapshot before, and is not written over either", async () => {
@@ -338,6 +347,6 @@ describe("laws of the end", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(restored).toBeGreaterThan(RUNS / 5);
+    expect(restored).toBeGreaterThan(RUNS / 10);
   });
 });

@@ -76,7 +76,7 @@ function refuseDriven({ run, owner }: RunRow): void {
 
 function cells({ at, tree }: Kept, { facts, folded }: Read): string[] {
   const { track, head } = mainLane(folded);
-  const { best, setAside } = track;
+  const { bestWork: best, setAside } = track;
   const change = facts.find((fact) => fact.type === "change-recorded" && fact.snapshot === at);
   if (change?.type !== "change-recorded")
     return [String(at), tree, setAside?.salvage === at ? `the last state, after iteration ${setAside.iteration}` : ""];
