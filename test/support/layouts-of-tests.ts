@@ -429,4 +429,25 @@ export const PRODUCTS: Record<string, Layout> = {
     },
     product: ["shop/__init__.py", "shop/cart.py", "shop/checks.py", "shop/main.py"],
   },
+  "names that mean something else to the product": {
+    files: {
+      "golden_section.py": "def search(f): return 1\n",
+      "newton.py": "def search(f): return 1\n",
+      "oracle_client.py": "def connect(): return 1\n",
+      "matcher.py": "def match(text): return text\n",
+      "fixture_list.py": "def games(): return []\n",
+      "tests/test_everything.py":
+        "import golden_section, newton, oracle_client\nfrom matcher import match\nfrom fixture_list import games\n",
+    },
+    product: ["golden_section.py", "newton.py", "oracle_client.py", "matcher.py", "fixture_list.py"],
+  },
+  "modules of one level that say what they expect": {
+    files: {
+      "lexer.py": "def lex(text): return text\n",
+      "parser.py": "def parse(tokens): raise SyntaxError('expected )')\n",
+      "stack.py": "def pop(s):\n    assert s\n    return s[-1]\n",
+      "tests/test_all.py": "from lexer import lex\nfrom parser import parse\nfrom stack import pop\n",
+    },
+    product: ["lexer.py", "parser.py", "stack.py"],
+  },
 };

@@ -34,30 +34,29 @@ const words = (text: string): Set<string> =>
       .match(/[a-z]+/g),
   );
 const TEST_WORDS = "test tests testing tested spec specs unit e2e it";
+const wordsOf = (listed: string): ReadonlySet<string> => new Set(listed.split(" "));
 /** As a part of a name. */
-const SAYS_TESTS = new Set(
-  (
-    "test tests testing testcase testcases testdata testsuite testsuites testlib testkit testbed testutil testutils testhelper testhelpers " +
-    "unittest unittests assert asserts assertion assertions expect expects expected expectation expectations fixture " +
-    "fixtures mock mocks stub stubs fake fakes golden goldens oracle oracles harness matcher matchers"
-  ).split(" "),
+const SAYS_TESTS = wordsOf(
+  "test tests testing testcase testcases testdata testsuite testsuites testlib testkit testbed testutil testutils " +
+    "testhelper testhelpers unittest unittests assert asserts assertion assertions expectation expectations",
 );
-const SAYS_HELPER = new Set(
-  (
-    "helper helpers support shared common case cases sample samples example examples vector vectors scenario scenarios " +
-    "check checks checker compare comparison judge verify verifier spec specs inputs outputs corpus"
-  ).split(" "),
+/** A product may be about it: an oracle's client, a matcher of patterns, a golden section. */
+const MAY_SAY_TESTS = wordsOf(
+  "expect expects expected fixture fixtures mock mocks stub stubs fake fakes golden goldens oracle oracles harness " +
+    "matcher matchers",
+);
+const SAYS_HELPER = wordsOf(
+  "helper helpers support shared common case cases sample samples example examples vector vectors scenario scenarios " +
+    "check checks checker compare comparison judge verify verifier spec specs inputs outputs corpus",
 );
 /** Names of folders and files that say it all; `tests` only where it stands by itself. */
-const TEST_PLACE = new Set(
-  "testcase testcases testdata testsuite testsuites fixture fixtures unittest unittests".split(" "),
-);
+const TEST_PLACE = wordsOf("testcase testcases testdata testsuite testsuites fixture fixtures unittest unittests");
 const OF_TEST = /^(?:case|cases|data|suite|suites|vectors?|inputs?|files?|resources?|fixtures?|utils?|helpers?)$/;
 
 const SAYS_TESTS_TEXT =
   /^\s*(?:import|from)\s+(?:pytest|unittest|hypothesis|hamcrest|assertpy)\b|(?:from|require\(|import)\s*["'](?:vitest|chai|mocha|sinon|tape|ava|(?:node|bun):test|@jest\/\w+|@playwright\/test|@testing-library\/[\w-]+)["']|\bAssertionError\b|(?:^|[^.\w])expect\s*\(/m;
 const ASSERTS =
-  /(?:^|[^.\w])assert\b|\b(?:expected|actual)\b|(?:def|function|const|let|fn)\s+(?:assert|expect|check|verify|should|ensure|same|equals?|match|compare|near|close|approx)\w*|exports\.(?:assert|expect|check|verify|should|ensure|same|equals?|match|compare)\w*/i;
+  /(?:^|[^.\w])assert\b|\b(?:expected|actual)\b|(?:def|function|const|let|fn)\s+(?:assert|expect|should|same|equals?|approx)\w*|exports\.(?:assert|expect|should|same|equals?)\w*/i;
 /** Values in a list or a table, and nothing that could be called. */
 const IS_DATA = /(?:=|\bdefault|\breturn)\s*[[{(]/;
 const DOES_SOMETHING = /\b(?:def|function|class|lambda|fn|interface|type|declare)\b|=>|\w\s*\([^)]*\)\s*\{/;
@@ -195,11 +194,20 @@ function helpersOf(known: Known, texts: ReadonlyMap<string, string>): Set<string
         queue.push(file);
       }
   const own = new Map([...helpers].map((path) => [path, ownSigns(path, { known, text: texts.get(path) ?? "" })]));
+  const isUsed = (path: string): boolean =>
+    (namedBy.get(path) ?? []).some((one) => !isJudge(one) && (own.get(one) ?? 0) <= 0);
+  const isProduct = (path: string): boolean =>
+    known.entries.has(path) || PRODUCT_FOLDER.test(path) || isPaired(path, known) || isUsed(path);
   const signsOf = (path: string): number => {
     const by = namedBy.get(path) ?? [];
     const mine = own.get(path) ?? 0;
+    // By its name it may be told from what merely looks less like one; otherwise that has to be the product for sure.
+    const isHelper = has(nameOf(path), SAYS_HELPER) || known.testFolders.has(folderOf(path));
     const isLess = (other: string): boolean =>
-      other !== path && CODE.test(other) && !isJudge(other) && (own.get(other) ?? 0) < mine;
+      other !== path &&
+      CODE.test(other) &&
+      !isJudge(other) &&
+      (isProduct(other) || (isHelper && (own.get(other) ?? 0) < mine));
     const isBeside = by.some((one) => isJudge(one) && [...(references.get(one)?.files ?? [])].some(isLess));
     return mine + (isBeside || !by.some(isJudge) ? 1 : 0);
   };
@@ -226,7 +234,7 @@ const has = (name: ReadonlySet<string>, known: ReadonlySet<string>): boolean =>
 
 function ownSigns(path: string, { known, text }: { known: Known; text: string }): number {
   const name = nameOf(path);
-  const helping = [...name].filter((word) => SAYS_HELPER.has(word)).length;
+  const helping = [...name].filter((word) => SAYS_HELPER.has(word) || MAY_SAY_TESTS.has(word)).length;
   const isAmongTests = known.testFolders.has(folderOf(path));
   const byName = has(name, SAYS_TESTS) ? 2 : Math.min(2, helping + (isAmongTests ? 1 : 0));
   const byText = SAYS_TESTS_TEXT.test(text)
@@ -242,7 +250,7 @@ function isPaired(path: string, { tests }: Known): boolean {
   const stem = stemOf(path);
   const mine = withoutTests(/^(?:index|__init__|mod|main)$/.test(stem) ? basename(folderOf(path)) : stem);
   if (mine === "") return false;
-  const isPlain = !has(nameOf(path), SAYS_HELPER) && !has(nameOf(path), SAYS_TESTS);
+  const isPlain = ![SAYS_HELPER, SAYS_TESTS, MAY_SAY_TESTS].some((known) => has(nameOf(path), known));
   return tests.some(
     ({ name, folders }) => name === mine || (isPlain && (name.startsWith(`${mine} `) || folders.includes(stem))),
   );
@@ -280,7 +288,8 @@ function dataOf(
   // What others import is not known.
   const isTried = (path: string): boolean =>
     !FOLLOWED.test(path) || usesProduct(path) || (namedBy.get(path) ?? []).some(usesProduct);
-  const isTests = (path: string): boolean => has(nameOf(path), SAYS_TESTS) || testFolders.has(folderOf(path));
+  const isTests = (path: string): boolean =>
+    has(nameOf(path), SAYS_TESTS) || has(nameOf(path), MAY_SAY_TESTS) || testFolders.has(folderOf(path));
   const isData = (path: string): boolean =>
     !CODE.test(path) && !isJudge(path) && !isReached(path) && (isTests(path) || !isProductData(path));
   const opened = new Set<string>();
