@@ -16,8 +16,12 @@ export interface VerifyTree {
 }
 
 export type Ready =
-  /** `stale`: which files say that the dependencies in use are not the ones the tree asks for. */
-  { is: "ready"; tree: VerifyTree; stale: readonly string[] } | { is: "failed"; setup: FailedSetup };
+  /**
+   * `stale`: which files say that the dependencies in use are not the ones the tree asks for. `missing`: that none are
+   * there, and what to do, in words.
+   */
+  | { is: "ready"; tree: VerifyTree; stale: readonly string[]; missing?: string | undefined }
+  | { is: "failed"; setup: FailedSetup };
 
 export interface FailedSetup {
   command: string;

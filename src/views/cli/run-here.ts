@@ -6,6 +6,7 @@ import { readAhead } from "../../compose/instructions.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
+import { missingIn } from "../../workspace/not-installed.ts";
 import type { Loudness } from "../terminal.ts";
 import { printDryRun } from "./dry-run.ts";
 import { header } from "./header.ts";
@@ -45,7 +46,7 @@ export async function runHere(request: RunRequest): Promise<number> {
   try {
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
     const { spec } = place.planned;
-    for (const warning of place.warnings)
+    for (const warning of [...place.warnings, ...notInstalled(spec)])
       process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
     const lock = await place.orUndo(() =>
       lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() }),
@@ -68,6 +69,12 @@ export async function runHere(request: RunRequest): Promise<number> {
   } finally {
     state.close();
   }
+}
+
+/** Told before anything is paid for. */
+function notInstalled({ setup, checks, workspace }: Planned["spec"]): string[] {
+  const missing = setup === undefined && checks.length > 0 ? missingIn(workspace.path) : undefined;
+  return missing === undefined ? [] : [missing];
 }
 
 /** The agent's program is started first: what driving needs is loaded while that starts. */
