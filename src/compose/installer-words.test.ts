@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { whatWentWrong } from "./installer-words.ts";
 
-const log = "npm error A complete log of this run can be found in: /root/.npm/_logs/x-debug-0.log\n";
+const log = "npm error A complete log of this run can be found in: npm-debug.log\n";
 const usage = "npm error\nnpm error Clean install a project\nnpm error\nnpm error Usage:\nnpm error npm ci\n";
 const options =
   "npm error Options:\nnpm error [--omit <dev|optional|peer>]\nnpm error   --omit\nnpm error     Types to omit.\n";
