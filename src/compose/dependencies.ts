@@ -4,6 +4,7 @@ import type { Blobs, Check, FailedSetup, Ready, VerifyTree } from "../ports.ts";
 import type { CheckSpec, RunSpec } from "../spec.ts";
 import type { VerifyOptions } from "../workspace/verify-tree.ts";
 import type { RunFence } from "./fence.ts";
+import { whatWentWrong } from "./installer-words.ts";
 
 const MAX_LOG_BYTES = 64 * 1024;
 
@@ -48,7 +49,7 @@ export function withDependencies(check: Check, { kind, blobs }: { kind: CheckSpe
       }
       if (ready.is === "failed") return await failed(ready.setup, { tree, blobs });
       try {
-        return withDependencyWords(await check.judge(ready.tree, signal, about), ready);
+        return withMissing(withDependencyWords(await check.judge(ready.tree, signal, about), ready), ready.missing);
       } finally {
         if (ready.tree !== tree) await ready.tree.release();
       }
@@ -56,16 +57,25 @@ export function withDependencies(check: Check, { kind, blobs }: { kind: CheckSpe
   };
 }
 
+const MAX_COMMAND_CHARS = 80;
+const brief = (command: string): string =>
+  command.length > MAX_COMMAND_CHARS ? `${command.slice(0, MAX_COMMAND_CHARS)}…` : command;
+
+const said = (output: string): string => {
+  const words = whatWentWrong(output);
+  return words === "" ? "" : `: ${words}`;
+};
+
 /** The agent's fault only where it changed what decides about the dependencies. */
 async function failed(setup: FailedSetup, { tree, blobs }: { tree: VerifyTree; blobs: Blobs }): Promise<Verdict> {
   const { command, exitCode, signal, durationMs, output, reason, touched } = setup;
   const how = reason ?? `exit ${exitCode}`;
   if (reason !== undefined || touched.length === 0)
-    return { is: "unverifiable", reason: `the setup ${command} failed: ${how}${lastLine(output)}` };
+    return { is: "unverifiable", reason: `the setup ${brief(command)} failed: ${how}${said(output)}` };
   const log = blobs.writer(MAX_LOG_BYTES);
   log.write(Buffer.from(output));
   const { hash, bytes } = await log.end();
-  const message = `${command} failed (${how}) with the change of ${touched.join(", ")}: the dependencies cannot be installed as they are written there`;
+  const message = `${command} failed (${how}) with the change of ${touched.join(", ")}: the dependencies cannot be installed as they are written there${said(output)}`;
   const { isolation } = tree;
   const evidence = { tree: tree.tree, command, exitCode, signal, durationMs, isolation, suspicions: [] };
   return {
@@ -74,13 +84,6 @@ async function failed(setup: FailedSetup, { tree, blobs }: { tree: VerifyTree; b
     failures: [{ fingerprint: `setup:${command}`, message }],
     excerpt: `${message}\n${output}`,
   };
-}
-
-const MAX_LINE_CHARS = 200;
-
-function lastLine(output: string): string {
-  const line = output.trim().split("\n").at(-1)?.trim() ?? "";
-  return line === "" ? "" : `: ${line.slice(0, MAX_LINE_CHARS)}`;
 }
 
 /** Told with every verdict; it suspects nobody. Where they are out of date, that is the likely reason of a failure. */
@@ -98,4 +101,11 @@ function withDependencyWords(
   if (verdict.is !== "fail" || stale.length === 0) return { ...verdict, evidence };
   const note = `${names} changed, but this was run with the dependencies of before the run; with --setup, as in --setup "npm ci", they are made anew for each change`;
   return { ...verdict, evidence, excerpt: `${verdict.excerpt}\n\n[pawl] ${note}` };
+}
+
+/** Only where something went wrong: what needs no packages passes without. */
+function withMissing(verdict: Verdict, missing: string | undefined): Verdict {
+  if (missing === undefined) return verdict;
+  if (verdict.is === "unverifiable") return { ...verdict, reason: `${verdict.reason}; ${missing}` };
+  return verdict.is === "fail" ? { ...verdict, excerpt: `${verdict.excerpt}\n\n[pawl] ${missing}` } : verdict;
 }

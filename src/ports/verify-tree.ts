@@ -18,9 +18,15 @@ export interface VerifyTree {
 export type Ready =
   /**
    * `stale`: which files say that the dependencies in use are not the ones the tree asks for. `changed`: which files of the
-   * change they were made anew from.
+   * change they were made anew from. `missing`: that none are there, and what to do, in words.
    */
-  | { is: "ready"; tree: VerifyTree; stale: readonly string[]; changed?: readonly string[] }
+  | {
+      is: "ready";
+      tree: VerifyTree;
+      stale: readonly string[];
+      changed?: readonly string[];
+      missing?: string | undefined;
+    }
   | { is: "failed"; setup: FailedSetup };
 
 export interface FailedSetup {

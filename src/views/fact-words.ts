@@ -10,6 +10,8 @@ import { executionWords, proposalWords } from "./solve/fact-words.ts";
 import { toolName } from "./tool-name.ts";
 
 const MAX_CHARS = 160;
+/** Of what kept a check from judging, which is for a person to put right. */
+const MAX_REASON_CHARS = 600;
 const MAX_SHOWN_PATHS = 5;
 const SHORT_OID_CHARS = 10;
 const MS_PER_SECOND = 1_000;
@@ -176,8 +178,9 @@ export function verdictWords(verdict: Verdict): string {
     case "flaky":
       return `flaky over ${verdict.runs} runs: ${short(verdict.failures[0].message)}`;
     case "unverifiable":
+      return `unverifiable (${oneLine(verdict.reason, { max: MAX_REASON_CHARS })})`;
     case "skipped":
-      return `${verdict.is} (${short(verdict.reason)})`;
+      return `skipped (${short(verdict.reason)})`;
   }
 }
 

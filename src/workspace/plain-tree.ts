@@ -11,6 +11,7 @@ import type { Composing } from "./composed-tree.ts";
 import { openUp, removeAround } from "./dependencies.ts";
 import type { Git } from "./git.ts";
 import type { Lane } from "./lane.ts";
+import { missingIn } from "./not-installed.ts";
 import { pristineFolders } from "./pristine.ts";
 import { absolute, CLOSED } from "./scan.ts";
 import type { Dependencies, Setup } from "./setup.ts";
@@ -62,7 +63,7 @@ export function plainTrees(lane: Lane, { path, composing, copied, setup, reposit
   };
   const ready = async (tree: VerifyTree, signal: AbortSignal): Promise<Ready> => {
     const { lockfiles, tree: whole } = await composing.of(tree.tree);
-    if (setup === undefined) return { is: "ready", tree, stale: lockfiles };
+    if (setup === undefined) return { is: "ready", tree, stale: lockfiles, missing: missingIn(path, copied.folders) };
     const answer = await setup.of(tree.tree, signal);
     if (answer.is === "failed") return answer;
     if (dependencies.from !== answer.made.from) {

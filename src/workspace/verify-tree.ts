@@ -8,6 +8,7 @@ import type { Ready, VerifyTree } from "../ports.ts";
 import { checkRepository } from "./check-git.ts";
 import { composing } from "./composed-tree.ts";
 import type { Lane } from "./lane.ts";
+import { missingIn } from "./not-installed.ts";
 import { slotPath } from "./layout.ts";
 import { plainTrees } from "./plain-tree.ts";
 import { openSetup, type SetupRequest } from "./setup.ts";
@@ -89,7 +90,8 @@ export function verifyTrees(lane: Lane, { layers, setup: asked, git }: VerifyOpt
         isolation: `overlay${composed.words}`,
         async ready(signal, how): Promise<Ready> {
           if (how === "apart") return await apart(tree, signal);
-          if (setup === undefined) return { is: "ready", tree: own, stale: composed.lockfiles };
+          if (setup === undefined)
+            return { is: "ready", tree: own, stale: composed.lockfiles, missing: missingIn(path, copied.folders) };
           const answer = await setup.of(tree, signal);
           if (answer.is === "failed") return answer;
           layers.show(path, [...below, answer.made.from]);

@@ -164,7 +164,7 @@ describe("the packed package, installed by npm in an empty prefix", () => {
     expect(types.filter((name) => name.endsWith(".d.ts")).length).toBeLessThan(160);
   });
 
-  it("without Claude Code says the one line that brings it to this prefix, and touches no repository", async () => {
+  it("without Claude Code says the one line that brings it to this prefix, and touches no repository (I1)", async () => {
     const [claude, ...more] = await complaints();
     expect(more).toEqual([]);
     expect(claude).toMatchObject({ name: "claude", is: "fail" });
@@ -174,7 +174,7 @@ describe("the packed package, installed by npm in an empty prefix", () => {
     expect(stderr.trimEnd().split("\n").at(-1)?.trim()).toBe(claude?.fix);
   });
 
-  it("does the demo's job with nothing but `claude` in the PATH", async () => {
+  it("does the demo's job with nothing but `claude` in the PATH (I1)", async () => {
     const folder = tempDir("claude");
     symlinkSync(join(MODULES, PROGRAM, "claude"), join(folder, "claude"));
     expect(await complaints([folder])).toEqual([]);
@@ -183,7 +183,7 @@ describe("the packed package, installed by npm in an empty prefix", () => {
     expect(stderr).toContain("fenced: bwrap");
   });
 
-  it("does the demo's job with the Agent SDK beside it, whose program lies in the SDK's own folder", async () => {
+  it("does the demo's job with the Agent SDK beside it, whose program lies in the SDK's own folder (I1)", async () => {
     const beside = join(shared, SDK);
     const program = join(beside, "node_modules", PROGRAM);
     cpSync(join(MODULES, SDK), beside, { recursive: true });
@@ -195,7 +195,7 @@ describe("the packed package, installed by npm in an empty prefix", () => {
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^verified pawl\/\S+\n$/), expect.any(String)]);
   });
 
-  it("warns of a `claude` in the PATH that it is not tested with, and of one that does not start", async () => {
+  it("warns of a `claude` in the PATH that it is not tested with, and of one that does not start (I1)", async () => {
     rmSync(join(shared, SDK), { recursive: true, force: true });
     const other = tempDir("other");
     const program = (text: string): void => writeFileSync(join(other, "claude"), text, { mode: 0o755 });

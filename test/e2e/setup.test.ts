@@ -28,3 +28,35 @@ it("a changed node_modules is not believed, a changed lockfile is installed", { 
   ]);
   expect(result.of("run-end").at(-1)?.outcome.is).toBe("verified");
 });
+
+it("a setup that fails says what was wrong, not where its log is (I2)", { timeout: LIMIT_MS }, async () => {
+  const place = await cliPlace({ files: { "a.txt": "1\n" } });
+  const npm =
+    "npm error code EUSAGE\\nnpm error Missing: yaml@2.9.1 from lock file\\nnpm error A complete log of this run\\n";
+  const { code, stdout, stderr } = await place.pawl(
+    "check",
+    "--setup",
+    `printf '${npm}' >&2; exit 1`,
+    "--check",
+    "true",
+  );
+  expect(code).not.toBe(0);
+  expect(stdout + stderr).toContain("Missing: yaml@2.9.1 from lock file");
+  expect(stdout + stderr).not.toContain("A complete log");
+});
+
+it("packages that nobody installed are named before anything is paid, and with the check that fails (I2)", async () => {
+  const place = await cliPlace({
+    files: {
+      ".gitignore": "node_modules/\n",
+      "package.json": JSON.stringify({ scripts: { test: "no-such-runner" }, devDependencies: { runner: "1.0.0" } }),
+      "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages: { "": {}, "node_modules/runner": {} } }),
+    },
+    shellAgent: { 1: ["mkdir -p node_modules/runner; echo x > made.txt", CLAIM] },
+  });
+  const result = await place.pawl("run", "mend it", "--check", "tests=npm test", "--max-iterations", "1");
+  expect(result.stderr.split("iteration 1")[0]).toContain("no packages are installed in node_modules");
+  expect(result.stderr).toContain("--setup 'npm ci' --network registries");
+  const shown = await place.pawl("show", "--json");
+  expect(shown.stdout).toContain("[pawl] no packages are installed in node_modules");
+});

@@ -7,6 +7,7 @@ const PROMISED = [
   ...[...range(1, 17), 19, 22, 23, ...range(25, 28), 40, 41].map((n) => `row ${n}`),
   ...[1, 2, 3, ...range(5, 8), ...range(10, 13), 15, ...range(17, 20)].map((n) => `F${n}`),
   ...range(1, 7).map((n) => `S${n}`),
+  ...range(1, 2).map((n) => `I${n}`),
   ...[...range(1, 6), ...range(11, 14), ...range(16, 20)].map((n) => `A${n}`),
 ];
 const rows = proofRows("docs/promises.md");

@@ -6,6 +6,7 @@ import { readAhead } from "../../compose/instructions.ts";
 import { EXIT } from "../../errors.ts";
 import { currentOwner } from "../../platform/owner.ts";
 import { lockWorkspace } from "../../workspace/lock.ts";
+import { missingIn } from "../../workspace/not-installed.ts";
 import { worktreePath } from "../../workspace/worktrees.ts";
 import type { Loudness } from "../terminal.ts";
 import { begunOn } from "./begun-on.ts";
@@ -47,7 +48,7 @@ export async function runHere(request: RunRequest): Promise<number> {
     await tellBase(state, { planned, env });
     const place = await inPlace(planned, { worktree, stateDir: state.dir, env });
     const { spec } = place.planned;
-    for (const warning of place.warnings)
+    for (const warning of [...place.warnings, ...notInstalled(spec)])
       process.stderr.write(`pawl: ${oneLine(warning, { max: MAX_WARNING_CHARS })}\n`);
     const lock = await place.orUndo(() =>
       lockWorkspace({ path: spec.workspace.path, stateDir: state.dir, owner: currentOwner() }),
@@ -91,6 +92,12 @@ async function tellBase(state: State, { planned, env }: { planned: Planned; env:
   const { spec, base } = planned;
   const words = await begunOn(state, { base, repository: spec.workspace.repository, environment: env });
   if (words !== undefined) process.stderr.write(`pawl: ${oneLine(words, { max: MAX_WARNING_CHARS })}\n`);
+}
+
+/** Told before anything is paid for. */
+function notInstalled({ setup, checks, workspace }: Planned["spec"]): string[] {
+  const missing = setup === undefined && checks.length > 0 ? missingIn(workspace.path) : undefined;
+  return missing === undefined ? [] : [missing];
 }
 
 /** The agent's program is started first: what driving needs is loaded while that starts. */
