@@ -2,33 +2,31 @@
 import { crashWords, isMachineTrouble } from "../errors.ts";
 import type { NewFact, Verdict } from "../events.ts";
 import type { Check, JudgeAbout } from "../ports.ts";
-import type { CheckSpec, RunSpec } from "../spec.ts";
+import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
 import {
   besideExcused,
-  controlled,
   isGood,
   isPlantDue,
   lackingPasses,
   mayControl,
-  needsBase,
-  plantedRun,
+  plantsOf,
   unbased,
   uncontrolled,
+  unplanted,
   type Good,
 } from "./control.ts";
 import type { Hands } from "./hands.ts";
 import { blamed, isLeft } from "./pre-existing.ts";
-import { afterQuarantine, besidesQuarantine } from "./quarantine.ts";
+import { hasTests, withPlant } from "./perform-plant.ts";
+import { afterQuarantine } from "./quarantine.ts";
 import { baselineOfRuns, sameAgain, verdictOfRuns } from "./repeat.ts";
 import { comparedWith, isExcused, onBaseTests } from "./stages.ts";
 import { laneOf, verdictOf } from "./state.ts";
 
 /** Longest that the base's judgement lets the start of the agent go first: on few cores each would slow the other down. */
 const MAX_GIVE_WAY_MS = 3_000;
-/** A control that could not judge is tried this often. */
-const MAX_CONTROL_TRIES = 2;
 
 type Judging<D extends Action["do"]> = Extract<Action, { do: D }>;
 
@@ -47,7 +45,7 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
       (runs) => baselineOfRuns(run.state, spec, runs),
     );
     const isBare = known !== undefined && mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
-    return isBare ? uncontrolled(known) : known;
+    return isBare ? uncontrolled(known, plantsOf(run.state.spec, spec)) : known;
   });
   if (verdict === undefined || signal.aborted) return;
   await run.append([{ type: "baseline-recorded", lane, check, tree, verdict }]);
@@ -73,19 +71,6 @@ async function giveWay(lane: string, { starting, ports }: Hands, signal: AbortSi
   enough.abort();
 }
 
-/** Test files of a known language, or a script that is one. */
-async function hasTests(base: string, { hands, spec }: { hands: Hands; spec: CheckSpec }): Promise<boolean> {
-  const { run, ports } = hands;
-  const planted = await ports.workspace.planted(base, { alsoIn: base, as: "file", ...plantable(run.state.spec, spec) });
-  return planted !== undefined;
-}
-
-const plantable = ({ protect: { tests, except, scripts = {} } }: RunSpec, { command }: CheckSpec) => ({
-  tests,
-  except,
-  script: scripts[command],
-});
-
 export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
   const { lane, iteration, tree, check } = action;
   const { run } = hands;
@@ -105,7 +90,7 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
       baseline?.is === "unverifiable" &&
       mayControl(run.state.spec, spec) &&
       (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
-    return besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
+    return unplanted(run.state, spec, besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known));
   });
   await started;
   if (verdict === undefined || signal.aborted) return;
@@ -179,7 +164,7 @@ export async function control(action: Judging<"control">, hands: Hands, signal: 
     const again = await repeated(passed, action, hands, signal);
     const { spec } = checkNamed(check, hands);
     return isGood(run.state, check, again) && isPlantDue(run.state, spec, again)
-      ? await withPlant(again, action, hands, signal)
+      ? await planted(again, action, hands, signal)
       : again;
   });
   await started;
@@ -201,41 +186,20 @@ async function repeated(passed: Good, action: Judging<"control">, hands: Hands, 
   return sameAgain(passed, more);
 }
 
-/** One failure must be seen: where it is not, the base tells whether the check could have. */
-async function withPlant(
-  passed: Good,
-  action: Judging<"control">,
-  hands: Hands,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const { lane, tree, check } = action;
-  const { run, ports } = hands;
-  const base = laneOf(run.state, lane).baseTree;
-  const { found, spec } = checkNamed(check, hands);
+async function planted(passed: Good, action: Judging<"control">, hands: Hands, signal: AbortSignal): Promise<Verdict> {
+  const { run } = hands;
+  const { found, spec } = checkNamed(action.check, hands);
   const about: JudgeAbout = { ...aboutJudging(action, hands), baseline: undefined, verdicts: new Map() };
-  // In the same files of both: where tests were moved, what is left of them may be run by nobody.
-  const onPlanted = async (of: string, { alsoIn, as }: { alsoIn: string; as: "test" | "file" }) => {
-    const planted = await ports.workspace.planted(of, { alsoIn, as, ...plantable(run.state.spec, spec) });
-    if (planted === undefined) return undefined;
-    for (let tries = 1; ; tries += 1) {
-      const said = await judgeTree(found, planted.tree, { hands, signal, about, spec });
-      if (said.is !== "unverifiable" || tries === MAX_CONTROL_TRIES || signal.aborted)
-        return plantedRun(besidesQuarantine(said, run.state.spec.verdicts, run.now().wall), { ...planted, as });
-    }
-  };
-  const baseline = run.state.baselines.get(check);
-  // What is chosen by name, or by a configuration of its own, may leave out one test more, but not a whole file.
-  for (const as of ["test", "file"] as const) {
-    const onChange = () => onPlanted(tree, { alsoIn: base, as });
-    const first = await onChange();
-    // Once more, for a test that is wrong now and then.
-    const isToRepeat = first !== undefined && first.beside.length > 0 && !signal.aborted;
-    const change = isToRepeat ? await onChange() : first;
-    const onBase = needsBase(passed, { change, baseline }) ? await onPlanted(base, { alsoIn: tree, as }) : undefined;
-    const said = controlled(passed, { change, base: onBase, baseline });
-    if (as === "file" || said.evidence.control !== "none" || signal.aborted) return said;
-  }
-  return passed;
+  return await withPlant({
+    hands,
+    signal,
+    spec,
+    passed,
+    base: laneOf(run.state, action.lane).baseTree,
+    tree: action.tree,
+    baseline: run.state.baselines.get(action.check),
+    judge: (tree) => judgeTree(found, tree, { hands, signal, about, spec }),
+  });
 }
 
 function checkNamed(name: string, { ports, run }: Hands): { found: Check; spec: CheckSpec } {

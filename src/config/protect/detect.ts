@@ -1,7 +1,8 @@
 /** From what a repository looks like and what its checks run to what an agent may not change there. Pure. */
 import { spelledOut } from "../../platform/glob.ts";
 import type { ProtectSpec } from "../../spec.ts";
-import { scriptOf, whatJudges, type Project } from "./commands.ts";
+import { chainOf } from "./chain.ts";
+import { whatJudges, type Project } from "./commands.ts";
 import {
   CARGO_SECTIONS,
   CONFIG,
@@ -33,10 +34,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   const used = TOOLS.filter(({ word }) => word.test(judging.text));
   const settings = [...CONFIG, ...used.flatMap(({ files }) => files), ...judging.files];
   const named = namedBySettings(project, settings);
-  const scripts = asked.commands.flatMap((command) => {
-    const path = scriptOf(command, project);
-    return path === undefined || !judging.files.includes(path) ? [] : [[command, path] as const];
-  });
+  const plants = asked.commands.map((command) => [command, chainOf(command, project, judging.files)] as const);
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   return {
     tests: [
@@ -62,7 +60,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     },
     except: asked.unprotect.map(spelledOut),
     testChanges: asked.allowTestChanges ? "allow" : "undo",
-    ...(scripts.length === 0 ? {} : { scripts: Object.fromEntries(scripts) }),
+    plants: Object.fromEntries(plants),
   };
 }
 
