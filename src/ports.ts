@@ -256,7 +256,7 @@ export interface Planted {
   mark: string;
   /** Each id is in the name or the message of the failure that is planted in that file. */
   plants: readonly { path: string; id: string }[];
-  /** It stands in a script that cannot end well without coming to it. */
+  /** It stands at the end of a script, which cannot end well without coming to it. */
   isMet: boolean;
 }
 
@@ -313,9 +313,8 @@ export interface Workspace {
   /** A directory with exactly this tree and no link to any repository, for checks. Waits for one that is free. */
   verifyTree(tree: string): Promise<VerifyTree>;
   /**
-   * The tree with a failure planted at the end of its test files, those alone that are in the other tree, too, as one more
-   * test of the file or as a file that cannot be loaded; undefined
-   * where there is none whose language is known. The same for the same arguments.
+   * The tree with a failure planted at the end of its test files that are in the other tree, too (one more test, or what
+   * keeps the file from loading), or of one script (`file`: by its own exit). undefined where none can be. Repeatable.
    */
   planted(
     tree: string,
@@ -324,8 +323,9 @@ export interface Workspace {
       tests: readonly string[];
       except: readonly string[];
       as: "test" | "file";
-      /** What a check runs where there are no tests of a runner's. */
+      /** In this one alone; or in none of those. */
       script?: string | undefined;
+      without?: readonly string[] | undefined;
     },
   ): Promise<Planted | undefined>;
   close(): Promise<void>;

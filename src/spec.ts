@@ -102,6 +102,17 @@ const checkSpecSchema = z.discriminatedUnion("kind", [
 export type CheckSpec = z.infer<typeof checkSpecSchema>;
 export type CheckSpecOf<K extends CheckSpec["kind"]> = Extract<CheckSpec, { kind: K }>;
 
+/** What a command comes down to: where a failure can be planted, and where none can. */
+const plantSpecSchema = z.strictObject({
+  /** Scripts of the base, in the order they are run; `must`: a failure of it is one of the command. */
+  scripts: z.array(z.strictObject({ path: z.string(), must: z.boolean() })),
+  /** Programs that run code of the repository and take no plant, in words. */
+  others: z.array(z.string()),
+  /** How many runners of tests there are: a failure is planted in the tests. */
+  runners: z.int().nonnegative(),
+});
+export type PlantSpec = z.infer<typeof plantSpecSchema>;
+
 /** What the agent may not change, as globs; frozen at the start. */
 const protectSpecSchema = z.strictObject({
   /** Tests: the base's are put back; new ones stay, and are run after the base's. */
@@ -116,8 +127,10 @@ const protectSpecSchema = z.strictObject({
   except: z.array(z.string()),
   /** `allow`: tests that the change touches are judged in their new form, and listed. */
   testChanges: z.enum(["undo", "allow"]),
-  /** By the command of a check: the one script of the base that it runs. */
+  /** Of runs that began before there was `plants`: by the command of a check, the one script of the base that it runs. */
   scripts: z.record(z.string(), z.string()).optional(),
+  /** By the command of a check. */
+  plants: z.record(z.string(), plantSpecSchema).optional(),
 });
 export type ProtectSpec = z.infer<typeof protectSpecSchema>;
 

@@ -42,6 +42,8 @@ const evidenceSchema = z.strictObject({
   quarantined: z.array(z.string()).optional(),
   /** A test that must fail was planted: whether the check saw it; `none`: none could be tried with this check. */
   control: z.enum(["seen", "not-seen", "none"]).optional(),
+  /** Of `none`: where no failure could be planted, or none could be seen, in words. */
+  uncontrolled: z.array(z.string()).optional(),
   /** What a model that judged cost. */
   usage: usageSchema.optional(),
   /** What a metric measured. */

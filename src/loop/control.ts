@@ -5,7 +5,7 @@
  */
 import type { Failure, Verdict } from "../events.ts";
 import type { Planted } from "../ports.ts";
-import type { CheckSpec, RunSpec, VerdictSpec } from "../spec.ts";
+import type { CheckSpec, PlantSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { isLeft } from "./pre-existing.ts";
 import { hasHung, REPEATED } from "./repeat.ts";
 import type { RunState } from "./state.ts";
@@ -43,19 +43,40 @@ function isPlantable({ spec, baselines }: RunState, check: CheckSpec): boolean {
 export const isPlantDue = (state: RunState, check: CheckSpec, { evidence }: Good): boolean =>
   evidence.control === undefined && isPlantable(state, check);
 
-/** It would have to see one, and none can be planted. */
-export const isUncontrollable = (state: RunState, check: CheckSpec, verdict: Verdict): boolean =>
-  state.spec.verdicts.control === "auto" &&
-  check.kind === "command" &&
-  isGood(state, check.name, verdict) &&
-  !isPlantable(state, check);
-
 /** Of a check with `control: none`, in words for people. */
 export const NO_CONTROL = "no planted failure could be tried";
 
-/** Nothing that a failure can be planted in. */
-export const uncontrolled = (verdict: Verdict): Verdict =>
-  "evidence" in verdict ? { ...verdict, evidence: { ...verdict.evidence, control: "none" } } : verdict;
+/** What a command comes down to. Of an older run one script is known at most, and that there may be runners. */
+export function plantsOf({ protect: { plants = {}, scripts = {} } }: RunSpec, { command }: CheckSpec): PlantSpec {
+  const known = Object.hasOwn(plants, command) ? plants[command] : undefined;
+  if (known !== undefined) return known;
+  const path = Object.hasOwn(scripts, command) ? scripts[command] : undefined;
+  return { scripts: path === undefined ? [] : [{ path, must: true }], others: [], runners: 1 };
+}
+
+const NO_TESTS = "no test file or script of the base takes a failure that is planted";
+
+/** The base has nothing that a failure can be planted in. */
+export const uncontrolled = (verdict: Verdict, { others }: PlantSpec): Verdict =>
+  "evidence" in verdict ? withoutControl(verdict, others.length === 0 ? [NO_TESTS] : others.map(noPlant)) : verdict;
+
+const noPlant = (part: string): string => `${part}: it takes no failure that is planted`;
+
+function withoutControl<V extends Extract<Verdict, { evidence: unknown }>>(verdict: V, why: readonly string[]): V {
+  return { ...verdict, evidence: { ...verdict.evidence, control: "none", uncontrolled: why.slice(0, MAX_NAMED) } };
+}
+
+/** Where the base says that nothing can be planted, or says nothing at all, no control is made; that is told. */
+export function unplanted(state: RunState, check: CheckSpec, verdict: Verdict): Verdict {
+  if (state.spec.verdicts.control !== "auto" || check.kind !== "command") return verdict;
+  if (!isGood(state, check.name, verdict) || verdict.evidence.control !== undefined) return verdict;
+  if (isPlantable(state, check)) return verdict;
+  const before = state.baselines.get(check.name);
+  const why = before !== undefined && "evidence" in before ? before.evidence.uncontrolled : undefined;
+  return withoutControl(verdict, why ?? (before === undefined || "evidence" in before ? [NO_TESTS] : [NO_BASE]));
+}
+
+const NO_BASE = "the base could not be judged, so nothing tells what a planted failure would do there";
 
 /** What a check said of a planted tree. */
 export interface PlantedRun {
@@ -74,7 +95,7 @@ export interface PlantedRun {
 /** By the mark that the plant says it with, and by the names of what was planted. */
 export function plantedRun(
   verdict: Verdict,
-  { mark, plants, isMet, as }: Omit<Planted, "tree"> & { as: "test" | "file" },
+  { mark, plants, isMet, as }: Pick<Planted, "mark" | "plants" | "isMet"> & { as: "test" | "file" },
 ): PlantedRun {
   const says = ({ fingerprint, message }: Failure, id: string): boolean =>
     fingerprint.includes(id) || message.includes(id);
@@ -167,6 +188,35 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
       return say("none", `the control with a planted failure could not be made: ${change.reason}`);
   }
 }
+
+/** What the control of one part of a command says; `isIdle`: the part has no say in what comes of the check. */
+export interface PartControl {
+  said: Good;
+  part: string;
+  isIdle: boolean;
+}
+
+/** As good as its worst part; one where nothing could be planted or seen leaves the whole without a control. */
+export function together(passed: Good, parts: readonly PartControl[], others: readonly string[]): Good {
+  const counted = parts.filter(({ isIdle }) => !isIdle);
+  const is = (control: string): PartControl[] => counted.filter(({ said }) => said.evidence.control === control);
+  const added = parts.flatMap(({ said }) => said.evidence.suspicions.slice(passed.evidence.suspicions.length));
+  const suspicions = [...new Set([...passed.evidence.suspicions, ...added])];
+  const whole = { ...passed, evidence: { ...passed.evidence, suspicions } };
+  if (is("not-seen").length > 0) return { ...whole, evidence: { ...whole.evidence, control: "not-seen" } };
+  const why = [...others.map(noPlant), ...is("none").map(({ part }) => noPlant(part))];
+  if (counted.length === 0) return withoutControl(whole, [...why, NOT_SHOWN]);
+  if (why.length > 0) return withoutControl(whole, why);
+  return { ...whole, evidence: { ...whole.evidence, control: "seen" } };
+}
+
+/** What a green base does not show, though it is planted there, too, has no say in the check. */
+export const isIdle = (said: Good, { passed, baseline }: { passed: Good; baseline: Verdict | undefined }): boolean =>
+  said.evidence.control === "none" &&
+  said.evidence.suspicions.length === passed.evidence.suspicions.length &&
+  baseline?.is === "pass";
+
+const NOT_SHOWN = "a failure that is planted does not make the check fail on the base";
 
 const MAX_NAMED = 5;
 const REPLACED =

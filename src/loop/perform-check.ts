@@ -2,11 +2,12 @@
 import { crashWords, isMachineTrouble } from "../errors.ts";
 import type { NewFact, Verdict } from "../events.ts";
 import type { Check, JudgeAbout } from "../ports.ts";
-import type { CheckSpec, RunSpec } from "../spec.ts";
+import type { CheckSpec } from "../spec.ts";
 import type { Action } from "./actions.ts";
 import { isJudge } from "./combine.ts";
-import { besideExcused, isUncontrollable, mayControl, unbased, uncontrolled } from "./control.ts";
+import { besideExcused, mayControl, plantsOf, unbased, uncontrolled, unplanted } from "./control.ts";
 import type { Hands } from "./hands.ts";
+import { hasTests } from "./perform-plant.ts";
 import { judgeInStages } from "./perform-stages.ts";
 import type { Company } from "./perform-verify.ts";
 import { GUARDS_ONLY, guardsOnly } from "./pre-existing.ts";
@@ -35,7 +36,7 @@ export async function judgeBase(action: Judging<"baseline">, hands: Hands, signa
       (runs) => baselineOfRuns(run.state, spec, runs),
     );
     const isBare = known !== undefined && mayControl(run.state.spec, spec) && !(await hasTests(tree, { hands, spec }));
-    return isBare ? uncontrolled(known) : known;
+    return isBare ? uncontrolled(known, plantsOf(run.state.spec, spec)) : known;
   });
   if (verdict === undefined || signal.aborted) return;
   const { spec: whole, baselines } = run.state;
@@ -64,19 +65,6 @@ async function giveWay(lane: string, { starting, ports }: Hands, signal: AbortSi
   await Promise.race([sign.promise, ports.clock.sleep(MAX_GIVE_WAY_MS, AbortSignal.any([signal, enough.signal]))]);
   enough.abort();
 }
-
-/** Test files of a known language, or a script that is one. */
-async function hasTests(base: string, { hands, spec }: { hands: Hands; spec: CheckSpec }): Promise<boolean> {
-  const { run, ports } = hands;
-  const planted = await ports.workspace.planted(base, { alsoIn: base, as: "file", ...plantable(run.state.spec, spec) });
-  return planted !== undefined;
-}
-
-export const plantable = ({ protect: { tests, except, scripts = {} } }: RunSpec, { command }: CheckSpec) => ({
-  tests,
-  except,
-  script: scripts[command],
-});
 
 export async function judgeChange(action: Judging<"check">, hands: Hands, signal: AbortSignal): Promise<void> {
   const { lane, iteration, tree, check } = action;
@@ -108,8 +96,7 @@ export async function judgeChange(action: Judging<"check">, hands: Hands, signal
       baseline?.is === "unverifiable" &&
       mayControl(run.state.spec, spec) &&
       (await hasTests(laneOf(run.state, lane).baseTree, { hands, spec }));
-    const known = isUncontrollable(run.state, spec, said) ? uncontrolled(said) : said;
-    return besideExcused(run.state, spec, isUnbased ? unbased(known, baseline) : known);
+    return unplanted(run.state, spec, besideExcused(run.state, spec, isUnbased ? unbased(said, baseline) : said));
   });
   await started;
   if (verdict === undefined || signal.aborted) return;

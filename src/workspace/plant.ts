@@ -5,7 +5,7 @@
  * pass. Pure.
  */
 import { createHash } from "node:crypto";
-import { probesOf } from "./probes.ts";
+import { halves, probesOf, thrown } from "./probes.ts";
 
 const ID_CHARS = 12;
 
@@ -16,6 +16,10 @@ interface Language {
   files: RegExp;
   /** What a file with tests has; others of the folder are left alone. */
   tests: RegExp;
+  /** What one has that is run by itself, and has its tests run by a runner. */
+  runner?: RegExp;
+  /** Where the tests of a file are run that is run by itself: what is planted stands before. */
+  runsThem?: RegExp;
   plant(words: { id: string; mark: string; text: string; as: Form }): string;
 }
 
@@ -23,10 +27,10 @@ const LANGUAGES: readonly Language[] = [
   {
     files: /\.[cm]?[jt]sx?$/,
     tests: /\b(?:test|it|describe|suite|specify)\b\s*[.(]/,
+    runner:
+      /(?:\bfrom|\brequire\s*\()\s*["'](?:node:test|bun:test|vitest|@jest\/globals|mocha|ava|tap|tape|uvu|zora|@japa\/runner)["']/,
     plant({ id, mark, text, as }) {
-      const probes = probesOf("javascript", text);
-      const tried = probes.map((probe) => `try{${probe}}catch{n++}`).join("");
-      const fails = `let n=0;${tried}throw new Error(n===${probes.length}?"${id}":${halves(mark)}.join(""))`;
+      const fails = thrown({ id, mark, text });
       const [, test] = as === "file" ? [] : (/(?:^|[\s;{])(test|it|specify)\s*\(/.exec(text) ?? []);
       return test === undefined ? `\n;{${fails}}\n` : `\n;${test}("${id}",()=>{${fails}});\n`;
     },
@@ -34,6 +38,8 @@ const LANGUAGES: readonly Language[] = [
   {
     files: /\.py$/,
     tests: /^\s*(?:async\s+)?def\s+test|^\s*class\s+\w*Test|\bunittest\b/m,
+    runner: /\b(?:unittest|pytest)\.main\s*\(/,
+    runsThem: /^(?:if __name__\s*==|(?:unittest|pytest)\.main\s*\()/m,
     plant({ id, mark, text, as }) {
       const probes = probesOf("python", text);
       const tried = probes.map((probe) => `    try: ${probe}\n    except BaseException: n += 1\n`).join("");
@@ -68,9 +74,6 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** In two: runners print the line that failed, and the mark must be said, not read. */
-const halves = (mark: string): string => JSON.stringify([mark.slice(0, ID_CHARS / 2), mark.slice(ID_CHARS / 2)]);
-
 export const isPlantable = (path: string): boolean => LANGUAGES.some(({ files }) => files.test(path));
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, ID_CHARS);
@@ -86,5 +89,11 @@ export function plantIn(path: string, text: string, { seed, as }: { seed: string
   const language = LANGUAGES.find(({ files }) => files.test(path));
   if (language === undefined || text.includes("\0") || !language.tests.test(text)) return undefined;
   // Names must differ within a package or crate.
-  return text + language.plant({ id: plantId(seed, path), mark: plantMark(seed), text, as });
+  const plant = language.plant({ id: plantId(seed, path), mark: plantMark(seed), text, as });
+  const end = language.runsThem?.exec(text)?.index ?? text.length;
+  return text.slice(0, end) + plant + text.slice(end);
 }
+
+/** Of a script: whether it hands its tests to a runner. */
+export const usesRunner = (path: string, text: string): boolean =>
+  LANGUAGES.find(({ files }) => files.test(path))?.runner?.test(text) === true;

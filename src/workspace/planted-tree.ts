@@ -6,7 +6,7 @@ import { globMatcher } from "../platform/glob.ts";
 import type { Planted, Workspace } from "../ports.ts";
 import type { Lane } from "./lane.ts";
 import { plantAtEnd } from "./plant-script.ts";
-import { isPlantable, plantId, plantIn, plantMark } from "./plant.ts";
+import { isPlantable, plantId, plantIn, plantMark, usesRunner } from "./plant.ts";
 
 const MAX_FILES = 200;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -28,17 +28,14 @@ export async function plantedTree(lane: Lane, tree: string, about: About): Promi
   const folder = mkdtempSync(join(lane.layout.home, "plant-"));
   try {
     const texts = await readBlobs(lane, entries);
-    const tests = entries.flatMap((entry, at) => {
-      const text = plantIn(entry.path, texts[at] ?? "", { seed: tree, as: about.as });
-      return text === undefined ? [] : [{ entry, text }];
-    });
-    const scripts = entries.flatMap((entry, at) => {
-      const text = entry.path === about.script ? plantAtEnd(entry.path, texts[at] ?? "") : undefined;
-      return text === undefined ? [] : [{ entry, text }];
-    });
-    // Where the base has tests of a runner's, these tell more.
-    const isScript = tests.length === 0 && about.as === "file";
-    const planted = isScript ? scripts : tests;
+    const all = (how: Parameters<typeof planting>[2]["how"]) =>
+      entries.flatMap((entry, at) => {
+        const found = planting(entry.path, texts[at] ?? "", { seed: tree, about, how });
+        return found === undefined ? [] : [{ entry, ...found }];
+      });
+    const usual = all("as asked");
+    // Tests that know no runner may be scripts that something runs one by one.
+    const planted = usual.length === 0 && about.as === "file" && about.script === undefined ? all("scripts") : usual;
     if (planted.length === 0) return undefined;
     const files = planted.map(({ text }, at) => {
       const file = join(folder, String(at));
@@ -52,16 +49,38 @@ export async function plantedTree(lane: Lane, tree: string, about: About): Promi
     await git.need(["read-tree", tree]);
     await git.need(["update-index", "-z", "--index-info"], { input: Buffer.from(lines.join(""), BYTES) });
     const plants = planted.map(({ entry: { path } }) => ({ path, id: plantId(tree, path) }));
-    return { tree: await git.need(["write-tree"]), mark: plantMark(tree), plants, isMet: isScript };
+    return {
+      tree: await git.need(["write-tree"]),
+      mark: plantMark(tree),
+      plants,
+      isMet: planted.every(({ isMet }) => isMet),
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function testFiles(lane: Lane, tree: string, { alsoIn, tests, except, script }: About): Promise<Entry[]> {
+/** In a script that uses no runner, at its end: what it is made of else may be run by whoever reads it. */
+function planting(
+  path: string,
+  text: string,
+  { seed, about: { as, script }, how }: { seed: string; about: About; how: "as asked" | "scripts" },
+): { text: string; isMet: boolean } | undefined {
+  const isMet = path === script && !usesRunner(path, text);
+  const way = isMet && as === "file" ? "exit" : "throw";
+  const planted =
+    isMet || how === "scripts"
+      ? plantAtEnd(path, text, { id: plantId(seed, path), mark: plantMark(seed), way })
+      : plantIn(path, text, { seed, as });
+  return planted === undefined ? undefined : { text: planted, isMet };
+}
+
+async function testFiles(lane: Lane, tree: string, about: About): Promise<Entry[]> {
+  const { alsoIn, tests, except, script, without = [] } = about;
   const [isTest, isExcept] = [globMatcher(tests), globMatcher(except)];
-  const mayHold = ({ mode, path }: Entry): boolean =>
-    mode.startsWith("100") && ((isPlantable(path) && isTest(path)) || path === script) && !isExcept(path);
+  const isAsked = (path: string): boolean =>
+    script === undefined ? isPlantable(path) && isTest(path) && !without.includes(path) : path === script;
+  const mayHold = ({ mode, path }: Entry): boolean => mode.startsWith("100") && isAsked(path) && !isExcept(path);
   const mine = (await list(lane, tree)).filter(mayHold);
   if (alsoIn === tree) return mine.slice(0, MAX_FILES);
   const others = new Set((await list(lane, alsoIn)).map(({ path }) => path));

@@ -141,3 +141,14 @@ const PROBES = {
 };
 
 export const probesOf = (language: keyof typeof PROBES, text: string): string[] => PROBES[language](text);
+
+/** In two: runners print the line that failed, and the mark must be said, not read. */
+export const halves = (mark: string): string =>
+  JSON.stringify([mark.slice(0, mark.length / 2), mark.slice(mark.length / 2)]);
+
+/** JavaScript that tries the assertions of a text, and throws its id, or its mark where one of them let it pass. */
+export function thrown({ id, mark, text }: { id: string; mark: string; text: string }): string {
+  const probes = probesOf("javascript", text);
+  const tried = probes.map((probe) => `try{${probe}}catch{n++}`).join("");
+  return `let n=0;${tried}throw new Error(n===${probes.length}?"${id}":${halves(mark)}.join(""))`;
+}

@@ -3,10 +3,11 @@
  * these name, wherever `cd` leads. Read once from the base, to know which tools judge and which files are the judge's own.
  */
 import { dirname, join, normalize } from "node:path/posix";
+import { lookUp } from "../../platform/look-up.ts";
 import { importsOf, kindOf } from "./imports.ts";
+import { withVariables } from "./make-words.ts";
 import { namedBy } from "./run-words.ts";
 import { stepsOf } from "./shell-words.ts";
-import { lookUp } from "../../platform/look-up.ts";
 
 /** The repository as it is before the first turn. */
 export interface Project {
@@ -35,8 +36,9 @@ export interface Judging {
 
 const MAX_DEPTH = 6;
 const MANAGER =
-  /(?:^|[\s;&|("'])(?:npm|pnpm|yarn|bun)\s+(?:-[\w-]+(?:=\S+)?\s+)*(?:run-script\s+|run\s+)?(?:-[\w-]+\s+)*([\w:.@/-]+)/g;
+  /(?:^|[\s;&|("'])(?:(?<manager>npm|pnpm|yarn|bun)\s+(?:-[\w-]+(?:=\S+)?\s+)*(?:run-script\s+|run\s+)?(?:-[\w-]+\s+)*|node\s+(?:-[\w-]+(?:=\S+)?\s+)*?--run[ =])(?<name>[\w:.@/-]+)/g;
 const ELSEWHERE = /\s(?:--prefix|-C|--dir|--cwd|-w|--workspace|-F|--filter)[ =]\S+/g;
+const WORKSPACES = /\s(?:-w|--workspaces?|-ws|-F|--filter|-r|--recursive)(?=[ =]|$)/;
 const SHORT: Readonly<Record<string, string>> = { t: "test", tst: "test" };
 const INTERPRETED =
   /\b(?:node|deno run|bun|tsx|ts-node|python[\d.]*|ruby|perl|php)\s+(?:-[\w-]+(?:=\S+)?\s+)*((?:\.\/)?[\w./@-]+\.\w+)/g;
@@ -48,7 +50,7 @@ const HELPER_NAME = /(helper|fixture|harness|support|expect|golden|oracle|mock|s
 export const SOURCED_NAME = /(^|\/)[^/]*(common|setup|env|func)[^/]*$/i;
 /** A runner that is given all of it finds the tests in it by itself. */
 export const PRODUCT_FOLDER = /^(src|lib|app|apps|packages|[^/]*\*)/i;
-const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
+export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
 interface Followed {
   text: string;
@@ -140,7 +142,8 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
     if (kind === "shell") followShell(key, given);
     // Each line of a recipe is a shell of its own.
     else if (kind === "make")
-      for (const line of text.replaceAll(/\\\n/g, " ").split("\n")) followShell(key, { ...given, text: line });
+      for (const line of withVariables(text).replaceAll(/\\\n/g, " ").split("\n"))
+        followShell(key, { ...given, text: line });
     else followScripts(text, given);
     const mentioned = [...text.matchAll(INTERPRETED)].flatMap(([, path = ""]) => inside(path, places));
     for (const path of mentioned.filter((one) => JUDGE_NAME.test(one))) followFile(path, given);
@@ -169,26 +172,13 @@ export function whatJudges(commands: readonly string[], project: Project): Judgi
   };
 }
 
-/** The one script that a check is, by itself or by a package script: it is run whenever the check is. */
-export function scriptOf(command: string, project: Project, depth = 0): string | undefined {
-  const [step, ...more] = stepsOf(command, { quotes: "lines" });
-  if (step === undefined || more.length > 0 || step.is !== "words" || /[|&;$`<>]/.test(command)) return undefined;
-  const { run, interpreted } = namedBy(step.words);
-  const [path] = [...run, ...interpreted].flatMap((word) => inside(word, [""]));
-  if (path !== undefined) return project.read(path) === undefined ? undefined : path;
-  const [name, ...others] = depth < MAX_DEPTH ? scriptNames(step.words.join(" ")) : [];
-  const script =
-    name === undefined || others.length > 0 ? undefined : scriptsIn(project.read("package.json") ?? "{}")[name];
-  return typeof script === "string" ? scriptOf(script, project, depth + 1) : undefined;
-}
-
 export const isJudges = (path: string): boolean => JUDGE_NAME.test(path) || HELPER_NAME.test(path);
 const isSourced = (path: string): boolean => isJudges(path) || SOURCED_NAME.test(path);
 const unique = (places: readonly string[]): string[] => [...new Set(places)];
 const folderOf = (path: string): string => (path.includes("/") ? dirname(path) : "");
 
 /** Where `cd` leads; a folder that only the shell knows may be any of those before. */
-function moved(places: readonly string[], to: string): string[] {
+export function moved(places: readonly string[], to: string): string[] {
   if (/[$`~]/.test(to) || to.startsWith("/")) return [...places];
   return unique(places.map((place) => normalize(join(place, to)).replace(/^\.?\/*$|\/+$/g, "")));
 }
@@ -202,7 +192,7 @@ export function inside(word: string, places: readonly string[]): string[] {
   );
 }
 
-function scriptsIn(manifest: string): Record<string, unknown> {
+export function scriptsIn(manifest: string): Record<string, unknown> {
   try {
     return (JSON.parse(manifest) as { scripts?: Record<string, unknown> } | null)?.scripts ?? {};
   } catch {
@@ -211,8 +201,17 @@ function scriptsIn(manifest: string): Record<string, unknown> {
   }
 }
 
-function scriptNames(text: string): string[] {
-  return [...text.replaceAll(ELSEWHERE, "").matchAll(MANAGER)].flatMap(([, name = ""]) => [
-    lookUp(SHORT, name) ?? name,
-  ]);
+const scriptNames = (text: string): string[] => callsIn(text).map(({ name }) => name);
+
+/** Package scripts that a simple command runs, and by what; `isElsewhere`: of packages that it chooses itself. */
+export const scriptCalls = (words: readonly string[]) =>
+  callsIn(words.join(" "))
+    .filter(({ index }) => index === 0)
+    .map((call) => ({ ...call, isElsewhere: WORKSPACES.test(words.join(" ")) }));
+
+function callsIn(text: string): { name: string; manager: string; index: number }[] {
+  return [...text.replaceAll(ELSEWHERE, "").matchAll(MANAGER)].map(({ groups, index }) => {
+    const { name = "", manager = "node" } = groups ?? {};
+    return { name: lookUp(SHORT, name) ?? name, manager, index };
+  });
 }

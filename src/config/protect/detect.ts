@@ -1,7 +1,8 @@
 /** From what a repository looks like and what its checks run to what an agent may not change there. Pure. */
 import { spelledOut } from "../../platform/glob.ts";
 import type { ProtectSpec } from "../../spec.ts";
-import { scriptOf, whatJudges, type Project } from "./commands.ts";
+import { chainOf } from "./chain.ts";
+import { whatJudges, type Project } from "./commands.ts";
 import {
   CARGO_SECTIONS,
   CONFIG,
@@ -41,10 +42,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
   ];
   const settings = [...everywhere([...CONFIG, ...used.flatMap(({ files }) => files)]), ...judging.files];
   const named = namedBySettings(project, settings);
-  const scripts = asked.commands.flatMap((command) => {
-    const path = scriptOf(command, project);
-    return path === undefined || !judging.files.includes(path) ? [] : [[command, path] as const];
-  });
+  const plants = asked.commands.map((command) => [command, chainOf(command, project, judging.files)] as const);
   const sections = [...PYTHON_SECTIONS, ...used.flatMap((tool) => tool.sections ?? [])];
   const tests = [
     ...everywhere(TESTS),
@@ -74,7 +72,7 @@ export function detectProtect(project: Project, asked: Asked): ProtectSpec {
     },
     except: asked.unprotect.map(spelledOut),
     testChanges: asked.allowTestChanges ? "allow" : "undo",
-    ...(scripts.length === 0 ? {} : { scripts: Object.fromEntries(scripts) }),
+    plants: Object.fromEntries(plants),
   };
 }
 

@@ -116,8 +116,18 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   bun: ["--cwd"],
 };
 
+const nothing = (): Named => ({
+  run: [],
+  interpreted: [],
+  sourced: [],
+  opened: [],
+  optional: [],
+  tests: [],
+  texts: [],
+});
+
 export function namedBy(given: readonly string[], input?: string): Named {
-  const named: Named = { run: [], interpreted: [], sourced: [], opened: [], optional: [], tests: [], texts: [] };
+  const named = nothing();
   const words = unwrapped(given, named);
   const [first = "", ...rest] = words;
   const program = nameOf(first);
@@ -135,6 +145,9 @@ export function namedBy(given: readonly string[], input?: string): Named {
   else if (/[^/]\/|^\.\//.test(first) || /\.(sh|bash|bats|py)$/.test(first)) named.run.push(first);
   return named;
 }
+
+/** The program that is run in the end, with its words. */
+export const programIn = (given: readonly string[]): string[] => unwrapped(given, nothing());
 
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1);
 

@@ -1,7 +1,13 @@
 /** A shell text cut into simple commands, as far as names of files need it: no expansion, nothing is run. Pure. */
 
-/** `open` and `close` are the brackets of a subshell: a `cd` counts until they close. */
-export type Step = { is: "words"; words: string[]; input?: string } | { is: "open" } | { is: "close" };
+/**
+ * `open` and `close` are the brackets of a subshell: a `cd` counts until they close; `inner` where what it prints is a word
+ * of the command that follows. `operator` is the one after it: `&&`, `||`, `|`, `&`, `;`, a new line, or none.
+ */
+export type Step =
+  | { is: "words"; words: string[]; input?: string; operator: string }
+  | { is: "open"; inner: boolean }
+  | { is: "close"; operator: string };
 
 const SPACE = /[ \t\r]/;
 const MAX_CHARS = 200_000;
@@ -26,9 +32,11 @@ export function stepsOf(
     redirect = "none";
     word = undefined;
   };
-  const endCommand = (): void => {
+  const endCommand = (operator = ""): void => {
     endWord();
-    if (words.length > 0) steps.push({ is: "words", words, ...(input === undefined ? {} : { input }) });
+    const last = steps.at(-1);
+    if (words.length > 0) steps.push({ is: "words", words, ...(input === undefined ? {} : { input }), operator });
+    else if (last?.is === "close" && last.operator === "") last.operator = operator;
     [words, input, redirect] = [[], undefined, "none"];
   };
   for (let at = 0; at < text.length; at += 1) {
@@ -42,9 +50,8 @@ export function stepsOf(
       at = end;
     } else if (char === "$" && text[at + 1] === "(" && nesting < MAX_NESTING) {
       const end = closingBracket(text, at + 1);
-      steps.push({ is: "open" }, ...stepsOf(text.slice(at + 2, end), { quotes, nesting: nesting + 1 }), {
-        is: "close",
-      });
+      const inside = stepsOf(text.slice(at + 2, end), { quotes, nesting: nesting + 1 });
+      steps.push({ is: "open", inner: true }, ...inside, { is: "close", operator: "" });
       word = (word ?? "") + text.slice(at, end + 1);
       at = end;
     } else if (char === "#" && word === undefined) {
@@ -59,10 +66,10 @@ export function stepsOf(
       endWord();
       redirect = char === "<" && text[at + 1] !== "<" && redirect === "none" ? "in" : "out";
     } else if (char === "&" && redirect !== "none" && word === undefined) redirect = "out";
-    else if (/[;&|\n`]/.test(char)) endCommand();
+    else if (/[;&|\n`]/.test(char)) endCommand(text[at + 1] === char && char !== "\n" ? char + char : char);
     else if (char === "(" || char === ")") {
       endCommand();
-      steps.push({ is: char === "(" ? "open" : "close" });
+      steps.push(char === "(" ? { is: "open", inner: false } : { is: "close", operator: "" });
     } else word = (word ?? "") + char;
   }
   endCommand();
