@@ -31,16 +31,15 @@ function judging() {
     return await check.judge(tree, new AbortController().signal, { ...noAbout, ...about });
   };
 }
-const names = (verdict: Verdict) => ("failures" in verdict ? verdict.failures.map((one) => one.fingerprint) : verdict.is);
+const names = (verdict: Verdict) =>
+  "failures" in verdict ? verdict.failures.map((one) => one.fingerprint) : verdict.is;
 
 it("is red with where it hung, and what ends then is judged by itself", async () => {
   const judge = judging();
   const baseline = await judge(`echo waiting for the answer; ${HANGS}`, { isBase: true }, { timeoutMs: SHELL_MS });
   expect(baseline).toMatchObject({
     is: "fail",
-    failures: [
-      { fingerprint: "timeout", message: "it did not end within 1 s, last output: waiting for the answer" },
-    ],
+    failures: [{ fingerprint: "timeout", message: "it did not end within 1 s, last output: waiting for the answer" }],
     evidence: { exitCode: null },
   });
   expect(await judge("true", { baseline })).toMatchObject({ is: "pass", evidence: { suspicions: [] } });
