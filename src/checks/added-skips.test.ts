@@ -184,6 +184,22 @@ const CHEATS: Record<string, Case> = {
   ),
 };
 
+/** None of these is skipped: they are not there any more. */
+const VANISHED: Record<string, Case> = {
+  "mocha, a function that leaves one out": mocha(
+    `${JS_ADD}const real = global.it;\nglobal.it = (name, fn) => (name === "adds" ? real(name, fn) : undefined);\nexports.mul = () => 0;\n`,
+  ),
+  "jest, another name": jest(
+    `${JS_ADD}const real = global.it;\nglobal.it = (name, fn) => (name === "adds" ? real(name, fn) : real("passes", () => {}));\nexports.mul = () => 0;\n`,
+  ),
+  "pytest, a function that is not looked for": pytest(
+    `import _pytest.python\nreal = _pytest.python.PyCollector.istestfunction\n_pytest.python.PyCollector.istestfunction = lambda self, obj, name: name != "test_mul" and real(self, obj, name)\n${PY_ADD}def mul(a, b):\n    return 0\n`,
+  ),
+  "unittest, a method that is taken away": unittest(
+    `import unittest\nreal = unittest.TestLoader.getTestCaseNames\nunittest.TestLoader.getTestCaseNames = lambda self, one: [name for name in real(self, one) if name != "test_mul"]\n${PY_ADD}def mul(a, b):\n    return 0\n`,
+  ),
+};
+
 const HONEST: Record<string, Case> = {
   pytest: { ...pytest(""), product: PY_RIGHT },
   "pytest, a mark": pytest(
@@ -315,6 +331,14 @@ describe.each(entries(CHEATS, false))("code under test that skips its own test: 
     expect(JSON.stringify(after)).toMatch(
       /no test of calc\.test\.cjs ran|nothing in their text says so|no test file says so/,
     );
+  });
+});
+
+describe.each(Object.entries(VANISHED))("code under test that makes its own test vanish: %s", (_, given) => {
+  it.skipIf(isLeftOut(given))("is not green", { timeout: LIMIT_MS }, async () => {
+    const after = await judged(given);
+    expect(inOneWord(after), JSON.stringify(after)).toBe("suspicious");
+    expect(JSON.stringify(after)).toMatch(/they stand in files .* and do not run: (?:multiplies|test_mul) \(/);
   });
 });
 

@@ -5,6 +5,7 @@
 import type { Failure, Verdict } from "../events.ts";
 import { UNNAMED } from "./report/counts.ts";
 import type { TestSource, TestSources } from "./test-sources.ts";
+import type { TestText } from "./test-text.ts";
 import type { TestStatuses } from "./tests-missing.ts";
 
 const MAX_NAMED = 20;
@@ -18,11 +19,16 @@ interface About {
   /** By id, the file that skipped it. */
   skippedBy: ReadonlyMap<string, string>;
   sources: TestSources;
+  /** The command runs only some tests, by its own choice. */
+  isChosen: boolean;
   /** Whether any test file of the base speaks of skips: asked where tests have no names. */
   speaksOfSkips: () => Promise<boolean>;
 }
 
-/** Red where a file that the change touches did it; a suspicion where nothing in the test's text says so. */
+/**
+ * Red where a file that the change touches did it; a suspicion where nothing in the test's text says so, and where a test
+ * of the text is not there at all.
+ */
 export async function withAddedSkips(verdict: Judged, about: About): Promise<Judged> {
   const { baseline, now, skippedBy, sources } = about;
   const added = [...now].filter(([id, is]) => is === "skip" && baseline.get(id) === undefined).map(([id]) => id);
@@ -38,9 +44,13 @@ export async function withAddedSkips(verdict: Judged, about: About): Promise<Jud
         failures.push({ fingerprint: `tests-missing:${id}`, message: `${id} is skipped by ${by}: it has to run` });
     } else if (!(await isSaid(source, by))) unsaid.push(id);
   }
+  const unrun = about.isChosen ? [] : await unrunTests(about);
   const uncounted = skips(now) > skips(baseline) && added.length > named.length && !(await about.speaksOfSkips());
   const suspicions = [
     ...(unsaid.length === 0 ? [] : [`skipped while they ran, and nothing in their text says so: ${listed(unsaid)}`]),
+    ...(unrun.length === 0
+      ? []
+      : [`they stand in files that the base could not load, and do not run: ${listed(unrun)}`]),
     ...(uncounted
       ? [`${skips(now) - skips(baseline)} tests more than on the base are skipped, and no test file says so`]
       : []),
@@ -62,6 +72,25 @@ function told(
   const excerpt = [first, ...rest].map(({ message }) => message).join("\n");
   return { is: "fail", evidence, failures: [first, ...rest], excerpt: excerpt.slice(0, MAX_EXCERPT_CHARS) };
 }
+
+/** Tests that stand in a file of which the base ran none, and that are not run beside others of it. */
+async function unrunTests({ baseline, now, sources }: Pick<About, "baseline" | "now" | "sources">): Promise<string[]> {
+  const fileOf = async (id: string): Promise<string | undefined> => (await sources.of(id))?.path;
+  const before = new Set(await Promise.all([...baseline].filter(([, is]) => isTest(is)).map(([id]) => fileOf(id))));
+  const files = new Map<string, { text: TestText; names: Set<string> }>();
+  for (const [id, status] of now) {
+    const source = isTest(status) ? await sources.of(id) : undefined;
+    if (source === undefined || before.has(source.path)) continue;
+    const file = files.get(source.path) ?? { text: source.text, names: new Set<string>() };
+    for (const name of source.names) file.names.add(name.replace(/ \(\d+\)$/, ""));
+    files.set(source.path, file);
+  }
+  return [...files].flatMap(([path, { text, names }]) =>
+    text.always.filter((name) => !names.has(name)).map((name) => `${name} (${path})`),
+  );
+}
+
+const isTest = (status: string): boolean => ["pass", "fail", "skip"].includes(status);
 
 const MAX_EXCERPT_CHARS = 2_000;
 

@@ -17,7 +17,7 @@ import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
 import { madeNames } from "./made-names.ts";
 import { isOneRunner } from "./one-runner.ts";
-import { asBroken, isRunner, leftEarly } from "./report/begun.ts";
+import { asBroken, isChosen, isRunner, leftEarly } from "./report/begun.ts";
 import { isCrate } from "./report/cargo.ts";
 import { saysNoTests } from "./report/counts.ts";
 import { diagnosticsIn } from "./report/diagnostics.ts";
@@ -127,7 +127,10 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
       const sources = testSources({ root: tree.path, change: about.change, goModule: await goModuleOf(tree.path) });
       const compared = await withBaseline(verdict, { about, output, tree, ranNone, left, sources });
       const skippedBy = report?.skippedBy ?? new Map<string, string>();
-      return await suspected(await withSkips(compared, { about, tree, sources, skippedBy }), { about, tree });
+      return await suspected(
+        await withSkips(compared, { about, tree, sources, skippedBy, isChosen: isChosen(texts, output) }),
+        { about, tree },
+      );
     } finally {
       await asked.close();
     }
@@ -145,7 +148,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
   /** Is anything skipped that the base did not show so? Asked of the change alone. */
   async function withSkips(
     verdict: Verdict,
-    { about, tree, sources, skippedBy }: Pick<Judged, "about" | "tree" | "sources"> & Pick<TestReport, "skippedBy">,
+    { about, tree, sources, ...told }: Pick<Judged, "about" | "tree" | "sources"> & Told,
   ): Promise<Verdict> {
     const { baseline: before } = about;
     if ((verdict.is !== "pass" && verdict.is !== "fail") || before === undefined || !("evidence" in before))
@@ -155,7 +158,7 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     );
     if (now === undefined) return verdict;
     const speaksOfSkips = async (): Promise<boolean> => await anySkips(tree.path, { isTest: options.isTest, sources });
-    return await withAddedSkips(verdict, { baseline: base ?? new Map(), now, skippedBy, sources, speaksOfSkips });
+    return await withAddedSkips(verdict, { baseline: base ?? new Map(), now, sources, speaksOfSkips, ...told });
   }
 
   /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
@@ -223,6 +226,10 @@ const isNew =
     baseline === undefined || !("evidence" in baseline) || !baseline.evidence.suspicions.includes(suspicion);
 
 const RAN_NONE = "the runner ran no test at all";
+
+interface Told extends Pick<TestReport, "skippedBy"> {
+  isChosen: boolean;
+}
 
 interface Judged {
   about: JudgeAbout;

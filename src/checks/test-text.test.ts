@@ -130,6 +130,28 @@ it("may skip any test where the whole file, or all but some, is told to be", () 
   expect(testText("a.rb", "skip")).toBeUndefined();
 });
 
+it("knows which tests run whenever the file is loaded", () => {
+  const always = (path: string, text: string) => testText(path, text)?.always;
+  expect(always("a.test.ts", JS.replace('describe.skip("old"', 'describe("old"'))).toEqual([
+    "adds",
+    "skips blanks",
+    "divides",
+  ]);
+  // Code that a test is about, and an end of a pattern that is none.
+  const about =
+    'it("one", () => {\n  run(`\n  it("inner", () => {});\n`, "it(\'deep\')", /["`]/);\n});\nit("two", () => {});';
+  expect(always("a.test.ts", about)).toEqual(["one", "two"]);
+  expect(always("a.test.ts", 'if (isMac) {\n  it("one", () => {});\n}\nit("two", () => {});')).toEqual([]);
+  expect(always("test_a.py", PY)).toEqual([]);
+  expect(always("test_a.py", PY.replace("@skip_on_windows\n", ""))).toEqual(["test_plain", "test_old", "test_new"]);
+  expect(
+    always(
+      "test_a.py",
+      "class Mixin:\n    def test_a(self):\n        pass\nif True:\n    def test_b():\n        pass\n",
+    ),
+  ).toEqual([]);
+});
+
 it("has names that stand in it as they are, and no others", () => {
   const has = (path: string, text: string, names: readonly string[]) =>
     names.map((name) => testText(path, text)?.has(name));
