@@ -13,10 +13,12 @@ import { RUN_TAG } from "../platform/environment.ts";
 import { fault } from "../platform/faults.ts";
 import { runProcess } from "../platform/process.ts";
 import type { Confine, ProcessRecord } from "../platform/process.ts";
+import { withAddedSkips } from "./added-skips.ts";
 import { missingProgram } from "./command-words.ts";
 import { fingerprintsOf } from "./fingerprint.ts";
+import { madeNames } from "./made-names.ts";
 import { isOneRunner } from "./one-runner.ts";
-import { asBroken, isRunner, leftEarly } from "./report/begun.ts";
+import { asBroken, isChosen, isRunner, leftEarly } from "./report/begun.ts";
 import { isCrate } from "./report/cargo.ts";
 import { saysNoTests } from "./report/counts.ts";
 import { diagnosticsIn } from "./report/diagnostics.ts";
@@ -29,7 +31,8 @@ import { askingRunners, type ReportPlace } from "./runners/ask.ts";
 import { rewrittenTests } from "./rewritten.ts";
 import { endOf, plain, tailOf } from "./tail.ts";
 import { besideProduct, telltalesOf } from "./telltales.ts";
-import { missingTests, parseStatuses, type TestStatuses } from "./tests-missing.ts";
+import { anySkips, testSources, type TestSources } from "./test-sources.ts";
+import { missingTests, onOneSide, parseStatuses, type TestStatuses } from "./tests-missing.ts";
 import { counted } from "../plural.ts";
 
 const SHELL = "/bin/sh";
@@ -127,7 +130,13 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
       const verdict = verdictOf(record, { evidence, output, timeoutMs: spec.timeoutMs, report, places, about });
       if (record.timedOut !== null) return verdict;
       const ranNone = verdict.is === "pass" && isNone(report, { output, places });
-      return await suspected(await withBaseline(verdict, { about, output, tree, ranNone, left }), { about, tree });
+      const sources = testSources({ root: tree.path, change: about.change, goModule: await goModuleOf(tree.path) });
+      const compared = await withBaseline(verdict, { about, output, tree, ranNone, left, sources });
+      const skippedBy = report?.skippedBy ?? new Map<string, string>();
+      return await suspected(
+        await withSkips(compared, { about, tree, sources, skippedBy, isChosen: isChosen(texts, output) }),
+        { about, tree },
+      );
     } finally {
       await asked.close();
     }
@@ -143,8 +152,27 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     return { ...verdict, evidence: { ...evidence, suspicions: [...evidence.suspicions, ...suspicions] } };
   }
 
+  /** Is anything skipped that the base did not show so? Asked of the change alone. */
+  async function withSkips(
+    verdict: Verdict,
+    { about, tree, sources, ...told }: Pick<Judged, "about" | "tree" | "sources"> & Told,
+  ): Promise<Verdict> {
+    const { baseline: before } = about;
+    if ((verdict.is !== "pass" && verdict.is !== "fail") || before === undefined || !("evidence" in before))
+      return verdict;
+    const [base, now] = await Promise.all(
+      [before.evidence.tests, verdict.evidence.tests].map((one) => statusesOf(one, blobs)),
+    );
+    if (now === undefined) return verdict;
+    const speaksOfSkips = async (): Promise<boolean> => await anySkips(tree.path, { isTest: options.isTest, sources });
+    return await withAddedSkips(verdict, { baseline: base ?? new Map(), now, sources, speaksOfSkips, ...told });
+  }
+
   /** Is everything that ran on the base still in it? Asked of a red one too: an old failure must not hide what is gone. */
-  async function withBaseline(verdict: Verdict, { about, output, tree, ranNone, left }: Judged): Promise<Verdict> {
+  async function withBaseline(
+    verdict: Verdict,
+    { about, output, tree, ranNone, left, sources }: Judged,
+  ): Promise<Verdict> {
     fault("judge");
     const isRed = verdict.is === "fail";
     if (verdict.is !== "pass" && !isRed) return verdict;
@@ -157,7 +185,9 @@ export function commandCheck(spec: CheckSpecOf<"command">, options: Options): Ch
     if (baseline === undefined)
       return isRed ? verdict : unverifiable("the tests that the base ran cannot be read any more");
     const touched = options.testChanges === "allow" ? await change.files() : [];
-    const { failures, exempt } = missingTests({ baseline, now, left, touched, goModule: await goModuleOf(tree.path) });
+    const made = now === undefined ? undefined : await madeNames(onOneSide(baseline, now), sources);
+    const goModule = await goModuleOf(tree.path);
+    const { failures, exempt } = missingTests({ baseline, now, left, touched, goModule, made });
     const evidence = exempt.length === 0 ? verdict.evidence : { ...verdict.evidence, testsChanged: exempt };
     const [first, ...rest] = failures;
     if (first === undefined) {
@@ -205,6 +235,10 @@ const isNew =
 
 const RAN_NONE = "the runner ran no test at all";
 
+interface Told extends Pick<TestReport, "skippedBy"> {
+  isChosen: boolean;
+}
+
 interface Judged {
   about: JudgeAbout;
   output: string;
@@ -212,6 +246,7 @@ interface Judged {
   ranNone: boolean;
   /** Runners that ended without their report. */
   left: readonly string[];
+  sources: TestSources;
 }
 
 /** The base may well have no tests yet, alone or with the change's product code. */

@@ -32,15 +32,19 @@ interface Compared extends Pick<Among, "goModule"> {
   left?: readonly string[];
   /** Files of the change, where it may change tests; their tests are judged in their new form. */
   touched?: readonly Pick<FileChange, "path">[];
+  /** Of tests whose names are made while they run: what stays of the name. They need not come back by name. */
+  made?: ReadonlyMap<string, string> | undefined;
 }
 
 interface Gone {
   id: string;
   message: string;
+  /** It is not there at all, under its name. */
+  isAbsent?: boolean;
 }
 
 /** One failure for each test that ran on the base and is not there, or is skipped now; and each file that still runs none. */
-export function missingTests({ baseline, now, left = [], touched = [], goModule }: Compared): Missing {
+export function missingTests({ baseline, now, left = [], touched = [], goModule, made }: Compared): Missing {
   if (![...baseline.values()].some((status) => status !== "none")) return { failures: [], exempt: [] };
   if (now === undefined && !isHeard(baseline)) return { failures: [], exempt: [] };
   if (now === undefined) {
@@ -54,7 +58,8 @@ export function missingTests({ baseline, now, left = [], touched = [], goModule 
   if (isCounted(baseline) !== isCounted(now) && testCount(baseline) > 0)
     return { failures: fewer(baseline, now), exempt: [] };
   const among = { ids: [...baseline.keys()], goModule };
-  const missing = [...baseline].flatMap(([id, before]) => goneOf(id, { before, baseline, now, left }));
+  const gone = [...baseline].flatMap(([id, before]) => goneOf(id, { before, baseline, now, left }));
+  const missing = made === undefined ? gone : besideRenamed(gone, { baseline, now, made });
   const isExempt = ({ id }: Gone): boolean => touched.some(({ path }) => isTestOf(id, path, among));
   const exempt = missing.filter(isExempt).map(({ id }) => id);
   const failures = new Map(
@@ -88,7 +93,40 @@ function goneOf(id: string, { before, baseline, now, left }: Both & { before: Te
   if (status !== undefined) return [];
   // It could not be loaded now, which is a failure that says more.
   if (now.get(firstOf(id)) === "broken" && baseline.get(firstOf(id)) !== "broken") return [];
-  return [{ id, message: `${id} was run on the base and is not run any more` }];
+  return [{ id, message: `${id} was run on the base and is not run any more`, isAbsent: true }];
+}
+
+/** Tests on one side alone, by name: of these it may be that the name is made while they run. */
+export const onOneSide = (baseline: TestStatuses, now: TestStatuses): string[] => {
+  const alone = (one: TestStatuses, other: TestStatuses): string[] =>
+    [...one].filter(([id, is]) => isTest(is) && !other.has(id)).map(([id]) => id);
+  const gone = alone(baseline, now);
+  return gone.length === 0 ? [] : [...gone, ...alone(now, baseline)];
+};
+
+const RAN: readonly string[] = ["pass", "fail"];
+const isTest = (status: TestStatus | UnitStatus): boolean => status === "skip" || RAN.includes(status);
+
+/** As many have to be there, and to be run, as were: of the same test, or in the same place of the same file. */
+function besideRenamed(
+  gone: readonly Gone[],
+  { baseline, now, made }: Pick<Both, "baseline" | "now"> & { made: ReadonlyMap<string, string> },
+): Gone[] {
+  const groupOf = ({ id, isAbsent = false }: Gone): string | undefined => (isAbsent ? made.get(id) : undefined);
+  const others = [...now].filter(([id]) => !baseline.has(id));
+  const lacking = [
+    ...Map.groupBy(
+      gone.filter((one) => groupOf(one) !== undefined),
+      groupOf,
+    ),
+  ].flatMap(([group, were]) => {
+    const are = others.filter(([id]) => made.get(id) === group).map(([, status]) => status);
+    const ran = were.filter(({ id }) => RAN.includes(baseline.get(id) ?? ""));
+    const fewer = Math.max(were.length - are.length, ran.length - are.filter((one) => RAN.includes(one)).length);
+    const how = `${were.length} such tests of ${group} ran on the base and ${Math.max(0, were.length - fewer)} run now`;
+    return were.slice(0, Math.max(0, fewer)).map(({ id }) => ({ id, message: `${id} is not run any more: ${how}` }));
+  });
+  return [...gone.filter((one) => groupOf(one) === undefined), ...lacking];
 }
 
 /** Of a report without names. */

@@ -1,4 +1,4 @@
-/** Which tests are a file's, told by their ids alone. Where that cannot be told a test is not the file's. Pure. */
+/** Which tests are a file's, and which file a test is in, told by ids alone. Pure. */
 
 export interface Among {
   /** All that the base ran: they show what a name in front stands for. */
@@ -7,7 +7,7 @@ export interface Among {
   goModule?: string | undefined;
 }
 
-/** By the file in front; of Go the package, of Java and unittest the class in its place. */
+/** Whether it is sure that a test is the file's: by the file in front; of Go the package, of Java and unittest the class in its place. */
 export function isTestOf(id: string, path: string, { ids, goModule }: Among): boolean {
   const first = firstOf(id);
   if (RUST_ROOT.test(first)) return first === path && isOfRustRoot(id, ids);
@@ -37,4 +37,29 @@ function isOfRustRoot(id: string, ids: readonly string[]): boolean {
   const programs = new Set(ids.filter((one) => firstOf(one) === first).map((one) => one.split(" > ")[1]));
   // Crates of one workspace all call it the same.
   return programs.size === 1 && programs.has(program) && OWN_TEST.test(name);
+}
+
+const SOURCE = /\.(?:[cm]?[jt]sx?|vue|svelte|py)$/;
+
+/** Where a test is written, as far as its id tells. */
+export interface TestPlace {
+  /** Files that it may be in, the likeliest first; of Go the folder with all of them. */
+  files: readonly string[];
+  folder?: string;
+  /** From the outermost to its own, as they may stand in the text. */
+  names: readonly string[];
+}
+
+export function placeOf(id: string, goModule: string | undefined): TestPlace | undefined {
+  const [first = "", ...rest] = id.split(" > ");
+  const [file = "", ...inFile] = first.split("::");
+  if (file.endsWith(".py")) return { files: [file], names: inFile.map((name) => name.replace(/\[.*$/s, "")) };
+  if (SOURCE.test(first)) return rest.length === 0 ? undefined : { files: [first], names: rest };
+  if (goModule !== undefined && (first === goModule || first.startsWith(`${goModule}/`)))
+    return { files: [], folder: first.slice(goModule.length + 1), names: rest.flatMap((name) => name.split("/")) };
+  const parts = id.split(".");
+  if (rest.length > 0 || parts.length < 3 || !parts.every((part) => /^\w+$/.test(part))) return undefined;
+  // unittest: modules, a class, a test.
+  const modules = parts.slice(0, -2);
+  return { files: [`${modules.join("/")}.py`, `tests/${modules.join("/")}.py`], names: parts.slice(-2) };
 }

@@ -36,6 +36,8 @@ const evidenceSchema = z.strictObject({
   alone: z.literal(true).optional(),
   /** Tests of the base that are not there any more, in files that the change may touch. */
   testsChanged: z.array(z.string()).optional(),
+  /** Tests that are skipped or expected to fail, and were not seen so on the base. */
+  skips: z.array(z.string()).optional(),
   /** How often it was run for this verdict, where more than once. */
   runs: count.optional(),
   /** Tests whose failures were not counted: quarantined by a person. */

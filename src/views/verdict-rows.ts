@@ -1,7 +1,8 @@
-/** Rows of the summary about what the verdicts left open: old failures, flaky tests, quarantine. */
-import type { Failure } from "../events.ts";
+/** Rows of the summary about what the verdicts left open: old failures, flaky tests, quarantine, tests that do not run. */
+import type { Evidence, Failure, Verdict } from "../events.ts";
 import { treeAtEnd } from "../loop/at-end.ts";
 import { oldFailures } from "../loop/pre-existing.ts";
+import { isMissing } from "../loop/quarantine.ts";
 import { mainLane, verdictOf, type RunState } from "../loop/state.ts";
 import { oneLine } from "./plain.ts";
 
@@ -30,6 +31,17 @@ export function verdictRows(state: RunState): Row[] {
       "failed and was not counted",
     ),
   );
+  const skipped = verdicts.flatMap(({ name, verdict }) =>
+    row(
+      "skipped",
+      name,
+      evidenceOf(verdict)?.skips ?? [],
+      "skipped or expected to fail, and not seen so before the run",
+    ),
+  );
+  const gone = verdicts.flatMap(({ name, verdict }) =>
+    row("tests gone", name, verdict?.is === "fail" ? verdict.failures.filter(isMissing).map(wordsOf) : [], WAY_OUT),
+  );
   const unbased = [...state.baselines].flatMap(([name, base]) =>
     base.is === "unverifiable"
       ? row(
@@ -40,8 +52,14 @@ export function verdictRows(state: RunState): Row[] {
         )
       : [],
   );
-  return [...old, ...flaky, ...aside, ...unbased];
+  return [...old, ...flaky, ...aside, ...skipped, ...gone, ...unbased];
 }
+
+const WAY_OUT =
+  "they have to run as they did before the run; where the tests themselves should change, begin a run with --allow-test-changes, and give tests names that stay the same";
+
+const evidenceOf = (verdict: Verdict | undefined): Evidence | undefined =>
+  verdict !== undefined && "evidence" in verdict ? verdict.evidence : undefined;
 
 const wordsOf = ({ message }: Failure): string => message;
 

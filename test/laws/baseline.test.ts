@@ -131,7 +131,7 @@ describe("the baseline", () => {
     };
     const passes = ({ lines }: Asked): Says => (lines.includes(PLANTED) ? ["planted"] : true);
 
-    it("is red for that when it happens again, and a change that makes it end is verified", async () => {
+    it("is red for that when it happens again, and a change that makes it end is verified (row 7)", async () => {
       const { end, onBase } = await judgedWith((one) => (one.lines.length === 0 ? HUNG : passes(one)));
       expect(end.outcome).toMatchObject({ is: "verified", rule: "all-required-pass" });
       expect(onBase).toHaveLength(2);

@@ -56,6 +56,22 @@ describe("a base with tests that could not be judged", () => {
   });
 });
 
+describe("tests that do not run", () => {
+  it("are named in the summary when they are skipped and were not before", async () => {
+    const skipping = (one: Asked): Says =>
+      isBase(one) ? [] : one.lines.includes(PLANTED) ? ["plant"] : { skips: ["a > b"] };
+    const { end } = await judged(judgedSpec(), skipping);
+    expect(end.outcome?.is).toBe("verified");
+    expect(summary(end, { diff: undefined })).toMatch(/skipped +tests: a > b: .*not seen so before the run/);
+  });
+
+  it("are named with what a person can do when they are gone", async () => {
+    const { end } = await judged(judgedSpec(), (one) => (isBase(one) ? [] : ["tests-missing:a > b"]));
+    expect(end.outcome?.is).not.toBe("verified");
+    expect(summary(end, { diff: undefined })).toMatch(/tests gone +tests: .*a > b.*--allow-test-changes/);
+  });
+});
+
 describe("a base whose tests could not be loaded", () => {
   const tests = { ids: "0".repeat(64), passed: 0, failed: 0, skipped: 0 };
   const unloaded = { fails: ["add.test.ts"], evidence: { tests: { ...tests, broken: 1 } } };

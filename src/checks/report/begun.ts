@@ -22,6 +22,10 @@ export function leftEarly(texts: readonly string[]): string[] {
     .map((runner) => `${PREFIX}${runner}`);
 }
 
+/** Whether some runner was told which of its tests to run, or says that it left some out. */
+export const isChosen = (texts: readonly string[], output: string): boolean =>
+  texts.some((text) => /^\{"begun":"\w{1,20}","some":true/.test(text)) || /\b\d+ deselected\b/.test(output);
+
 export const asBroken = (id: string): RawTest => ({
   names: [id],
   status: "fail",

@@ -7,7 +7,7 @@ const MAX_SAID_CHARS = 16_000;
 interface Open {
   attributes: Readonly<Record<string, string>>;
   status: RawTest["status"];
-  /** Inside its failure. */
+  /** Inside its failure, or why it is skipped. */
   telling: boolean;
   said: string;
 }
@@ -29,7 +29,10 @@ export function readJunit(text: string): RawTest[] | undefined {
         test.telling = true;
         const { type = "", message = "" } = attributes;
         test.said += message.includes(type) || type === "" ? `${message}\n` : `${type}: ${message}\n`;
-      } else if (name === "skipped" && test.status === "pass") test.status = "skip";
+      } else if (name === "skipped" && test.status === "pass") {
+        test.status = "skip";
+        test.telling = true;
+      }
     },
     text(said) {
       if (test?.telling === true && test.said.length < MAX_SAID_CHARS) test.said += said;
@@ -37,7 +40,7 @@ export function readJunit(text: string): RawTest[] | undefined {
     close(name) {
       if (name === "testsuite") suites.pop();
       if (test === undefined) return;
-      if (name === "failure" || name === "error") test.telling = false;
+      if (name === "failure" || name === "error" || name === "skipped") test.telling = false;
       else if (name === "testcase") {
         if (tests.length < MAX_TESTS) tests.push(rawOf(test, suites));
         test = undefined;
@@ -47,9 +50,13 @@ export function readJunit(text: string): RawTest[] | undefined {
   return whole ? tests : undefined;
 }
 
+/** How pytest says where a test was skipped: the file and the line before the reason. */
+const SKIPPED_AT = /^(?<file>[^\n]+?):\d+: /;
+
 function rawOf({ attributes, status, said }: Open, suites: readonly string[]): RawTest {
   const { name = "", classname = "", file } = attributes;
-  const told = status === "fail" ? { said } : {};
+  const skippedBy = status === "skip" ? SKIPPED_AT.exec(said)?.groups?.["file"] : undefined;
+  const told = status === "fail" ? { said } : skippedBy === undefined ? {} : { skippedBy };
   // pytest, when a file cannot be collected.
   if (classname === "" && said.startsWith("collection failure"))
     return { file: file ?? `${name.replaceAll(".", "/")}.py`, names: [], status, broken: true, ...told };

@@ -27,6 +27,8 @@ export interface RawTest {
   broken?: boolean;
   /** What stands between a test and those inside it, in the last of its names. */
   inner?: "/";
+  /** Skipped: the file that said so, where the runner tells. */
+  skippedBy?: string | undefined;
 }
 
 /** What is no test but holds some (a file, a package): it could not be run, or there is none in it. */
@@ -39,6 +41,8 @@ export interface TestReport {
   /** Tests that have failing ones inside them. */
   parents: ReadonlySet<string>;
   failures: Failure[];
+  /** By the id of a skipped test, the file that said so. */
+  skippedBy: ReadonlyMap<string, string>;
 }
 
 /** More tests than this are no report that can be held against another; the rest is not kept. */
@@ -54,6 +58,7 @@ export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
   const units = new Map<string, UnitStatus>();
   const parents = new Set<string>();
   const failures = new Map<string, Failure>();
+  const skippedBy = new Map<string, string>();
   for (const test of raw) {
     if (tests.size >= MAX_TESTS) break;
     const name = idOf(test, places);
@@ -64,13 +69,14 @@ export function reportOf(raw: Iterable<RawTest>, places: Places): TestReport {
     const id = bounded(n === 1 ? name : `${name} (${n})`);
     if (test.broken !== true) tests.set(id, test.status);
     else units.set(id, test.status === "fail" ? "broken" : "none");
+    if (test.status === "skip" && test.skippedBy !== undefined) skippedBy.set(id, relativeTo(test.skippedBy, places));
     if (test.status !== "fail") continue;
     for (const parent of parentsOf(name, test)) parents.add(parent);
     if (failures.size < MAX_FAILURES) failures.set(id, failureOf(id, test, places));
   }
   // A test that failed because one inside it did says nothing of its own.
   const own = [...failures].filter(([id]) => !parents.has(id)).map(([, failure]) => failure);
-  return { tests, units, parents, failures: own };
+  return { tests, units, parents, failures: own, skippedBy };
 }
 
 /** A slash is a part of a name for all runners but one: "GET /users" is not above "GET /users/:id". */
@@ -113,7 +119,8 @@ export function merged(reports: readonly TestReport[]): TestReport | undefined {
     if (units.get(id) !== "broken") units.set(id, status);
   }
   const parents = new Set(reports.flatMap((one) => [...one.parents]));
-  return { tests, units, parents, failures: [...failures.values()].slice(0, MAX_FAILURES) };
+  const skippedBy = new Map(reports.flatMap((one) => [...one.skippedBy]));
+  return { tests, units, parents, failures: [...failures.values()].slice(0, MAX_FAILURES), skippedBy };
 }
 
 const RANK: Readonly<Record<TestStatus, number>> = { skip: 0, pass: 1, fail: 2 };

@@ -37,7 +37,9 @@ module.exports = async function* report(source) {
     if (type !== "test:pass" && type !== "test:fail") continue;
     const { error, type: kind } = data.details || {};
     const file = data.file || "";
-    const isSkipped = data.skip !== undefined || data.todo !== undefined;
+    // What is expected to fail shows nothing by doing so.
+    const isSkipped =
+      data.skip !== undefined || data.todo !== undefined || (type === "test:pass" && Boolean(data.expectFailure));
     const why = error && error.cause !== undefined && error.cause !== null ? error.cause : error;
     const failure = type === "test:fail" ? failureOf(why) : {};
     if (isFile(data)) {

@@ -23,10 +23,15 @@ const add = (...words) => {
 const RUNS_NOTHING =
   /^--(version|help|listTests|clearCache|showConfig|init|dry-run|list-files|list-reporters|list-interfaces)(=|$)|^-[hvV]$/;
 
+/** Arguments by which some tests are chosen. */
+const CHOOSES =
+  /^--(testNamePattern|grep|fgrep|test-name-pattern|test-skip-pattern|test-only|shard|onlyFailures)(=|$)|^-[tgf]$/;
+
 /** That it was asked and began: a runner that ends without its report was left before its tests were over. */
 function begun(kind) {
   if (process.argv.slice(2).some((word) => RUNS_NOTHING.test(word))) return;
-  writeFileSync(beside(`out/begun-${kind}.json`), JSON.stringify({ begun: kind }));
+  const some = [...process.execArgv, ...process.argv.slice(2)].some((word) => CHOOSES.test(word));
+  writeFileSync(beside(`out/begun-${kind}.json`), JSON.stringify({ begun: kind, some }));
 }
 
 const ASKS = `--require=${__filename}`;

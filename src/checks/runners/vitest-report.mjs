@@ -1,7 +1,10 @@
 /* A reporter of vitest: tasks as they are since its beginning (`onFinished`), modules since version 3 (`onTestRunEnd`). */
-import { failureOf, writeReport } from "./write-report.cjs";
+import { chosen, failureOf, writeReport } from "./write-report.cjs";
 
 const STATUS = { pass: "passed", passed: "passed", fail: "failed", failed: "failed" };
+/** What is expected to fail shows nothing by doing so. */
+const statusOf = (state, isToFail) =>
+  isToFail && STATUS[state] === "passed" ? "skipped" : (STATUS[state] ?? "skipped");
 /** It keeps them as text already. */
 const asTold = (value) => (typeof value === "string" ? value : undefined);
 const messagesOf = (errors) => errors.map((error) => failureOf(error).failureMessages[0]).join("\n");
@@ -22,7 +25,7 @@ function ofModule(module) {
     return {
       file: module.moduleId,
       names: [...projectOf(module), ...namesOf(test)],
-      status: STATUS[state] ?? "skipped",
+      status: statusOf(state, test.options?.fails),
       ...failure,
     };
   });
@@ -33,7 +36,7 @@ function ofTasks(file, tasks, above) {
     if (task.tasks !== undefined) return ofTasks(file, task.tasks, [...above, task.name]);
     const { state, errors = [] } = task.result ?? {};
     const failure = state === "fail" ? failureOf(errors[0], asTold) : {};
-    return [{ file, names: [...above, task.name], status: STATUS[state] ?? "skipped", ...failure }];
+    return [{ file, names: [...above, task.name], status: statusOf(state, task.fails), ...failure }];
   });
 }
 
@@ -42,7 +45,7 @@ class Report {
     const broken = modules.filter((module) => module.errors().length > 0);
     writeReport(
       "vitest",
-      modules.flatMap(ofModule),
+      chosen(modules.flatMap(ofModule)),
       broken.map((module) => ({ file: module.moduleId, message: messagesOf(module.errors()) })),
     );
   }
@@ -53,7 +56,7 @@ class Report {
     const broken = files.filter((file) => file.result?.state === "fail" && (file.result.errors ?? []).length > 0);
     writeReport(
       "vitest",
-      files.flatMap((file) => ofTasks(file.filepath, file.tasks, [])),
+      chosen(files.flatMap((file) => ofTasks(file.filepath, file.tasks, []))),
       broken.map((file) => ({ file: file.filepath, message: messagesOf(file.result.errors) })),
     );
   }

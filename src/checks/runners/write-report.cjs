@@ -30,6 +30,18 @@ function failureOf(error, show = text) {
   };
 }
 
+/** Those that `-t` does not choose are said to be skipped, and are no part of what is run. */
+function chosen(tests, flags) {
+  const words = process.argv.slice(2);
+  const at = words.findIndex((word) => /^(-t|--testNamePattern)(=|$)/.test(word));
+  if (at === -1) return tests;
+  const given = words[at].includes("=") ? words[at].slice(words[at].indexOf("=") + 1) : words[at + 1] || "";
+  const pattern = new RegExp(given, flags);
+  return tests.filter(({ names, status }) => STATUSES.includes(status) || pattern.test(names.join(" ")));
+}
+
+const STATUSES = ["passed", "failed"];
+
 /** `tests`: of all files; each { file, names, status, … }. `broken`: files that could not be run, with why. */
 function writeReport(kind, tests, broken = []) {
   const files = new Map();
@@ -45,4 +57,4 @@ function writeReport(kind, tests, broken = []) {
   writeFileSync(paths.join(__dirname, "out", name), JSON.stringify({ kind, testResults: [...files.values()] }));
 }
 
-module.exports = { failureOf, writeReport };
+module.exports = { chosen, failureOf, writeReport };

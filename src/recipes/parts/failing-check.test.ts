@@ -218,3 +218,11 @@ it("says nothing of a report without a test in it", () => {
   const said = redCheck({ state: after([{ files: [], verdict }]), check, verdict, knows: false });
   expect(said).toContain("(`npm test` exited with 1)");
 });
+
+it("says what to do where tests do not run any more, once", () => {
+  const gone = ["a", "b"].map((id) => ({ fingerprint: `tests-missing:${id}`, message: `${id} was run on the base` }));
+  const verdict = fail(gone, { exitCode: 0 });
+  const text = redCheck({ state: after([{ files: [], verdict }]), check, verdict, knows: false });
+  expect(text.match(/has to run now, under its name, and not be skipped/g)).toHaveLength(1);
+  expect(redCheck({ state: after([]), check, verdict: fail([adds]), knows: false })).not.toContain("has to run now");
+});

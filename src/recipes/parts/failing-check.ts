@@ -2,6 +2,7 @@
 import type { Failure, Verdict } from "../../events.ts";
 import { changedSince, streakOf, type Streak } from "../../loop/failing.ts";
 import { redBefore } from "../../loop/pre-existing.ts";
+import { isMissing } from "../../loop/quarantine.ts";
 import { mainLane, type RunState } from "../../loop/state.ts";
 import { quote } from "./text.ts";
 
@@ -33,11 +34,15 @@ export function redCheck({ state, check, verdict, knows }: About): string {
     heading(check, verdict),
     ...shown.map(({ text }, n) => `  ${n + 1}. ${text}`),
     ...(rest.length === 0 ? [] : [`  and ${rest.length} more: ${namesOf(rest)}`]),
+    ...(verdict.failures.some(isMissing) ? [`  ${WAY_OUT}`] : []),
     ...(verdict.is === "fail" && needsOutput
       ? ["  The end of its output:", quote(verdict.excerpt, { by: INDENT })]
       : []),
   ].join("\n");
 }
+
+const WAY_OUT =
+  "Every test that ran before your first turn has to run now, under its name, and not be skipped. Test files are judged as they were then, so it does not help to change them: look at what keeps the tests from being loaded or run. Of names that are made from what the code returns, as many have to run as before; if that cannot be, say so: a person can allow tests to change.";
 
 function heading({ name, command }: About["check"], verdict: Red): string {
   const { exitCode, tests } = verdict.evidence;
@@ -90,7 +95,7 @@ const isPreExisting = (state: RunState, check: string, { fingerprint }: Failure)
   redBefore(state, check).has(fingerprint);
 
 const hasDetails = ({ fingerprint, file, expected, frames }: Failure): boolean =>
-  fingerprint.startsWith("tests-missing:") || file !== undefined || expected !== undefined || frames !== undefined;
+  isMissing({ fingerprint }) || file !== undefined || expected !== undefined || frames !== undefined;
 
 /** For people: the id of the test, or the message where that is all there is. */
 function nameOf({ fingerprint, message }: Failure): string {

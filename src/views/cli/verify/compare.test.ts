@@ -67,6 +67,21 @@ describe("a verdict beside one that was just made", () => {
     expect([testsIn("{"), testsIn("3"), testsIn(undefined)]).toEqual([undefined, undefined, undefined]);
   });
 
+  it("is the same where names are made while tests run, as long as as many of a file come to the same", () => {
+    const was = testsIn(
+      '{"a.test.js > at 1":"pass","a.test.js > at 2":"pass","t.py::x[1]":"pass","b.test.js > b":"pass"}',
+    );
+    const now = testsIn(
+      '{"a.test.js > at 3":"pass","a.test.js > at 4":"pass","t.py::x[2]":"pass","b.test.js > b":"pass"}',
+    );
+    const verdicts = { was: pass({ tests: counts(4) }), now: pass({ tests: counts(4) }) };
+    expect(differences(verdicts, { was, now })).toEqual([]);
+    const other = testsIn(
+      '{"a.test.js > at 3":"pass","c.test.js > at 4":"pass","t.py::x[2]":"pass","b.test.js > b":"pass"}',
+    );
+    expect(differences(verdicts, { was, now: other })).not.toEqual([]);
+  });
+
   it("differs by a suspicion that it did not have", () => {
     const now = pass({ suspicions: ["exits early"] });
     expect(differences({ was: pass(), now }, NO_TESTS)).toEqual(["suspicious now: exits early"]);

@@ -55,10 +55,19 @@ function counts({ was, now }: Pair<Evidence | undefined>): string[] {
 function testIds({ was, now }: Pair<Tests>): string[] {
   if (was === undefined || now === undefined) return [];
   const changed = [...now].filter(([id, is]) => was.has(id) && was.get(id) !== is);
+  const isSame = isOtherwiseNamed({ was, now });
   return [
-    ...changedSet("tests", { was: [...was.keys()], now: [...now.keys()] }),
+    ...(isSame ? [] : changedSet("tests", { was: [...was.keys()], now: [...now.keys()] })),
     ...(changed.length === 0 ? [] : [`changed: ${named(changed.map(([id, is]) => `${id} ${was.get(id)} → ${is}`))}`]),
   ];
+}
+
+/** Names may be made while the tests run: as many of the same file, or test, came to the same. */
+function isOtherwiseNamed({ was, now }: Pair<NonNullable<Tests>>): boolean {
+  const alone = (one: NonNullable<Tests>, other: NonNullable<Tests>): string[] =>
+    [...one].filter(([id]) => !other.has(id)).map(([id, is]) => `${id.split(/ > |\[/)[0] ?? id} ${is}`);
+  const [gone, added] = [alone(was, now).toSorted(), alone(now, was).toSorted()];
+  return gone.length === added.length && gone.every((key, n) => key === added[n]);
 }
 
 function changedSet(what: string, { was, now }: Pair<readonly string[]>): string[] {

@@ -180,10 +180,11 @@ export function noticedFindings({ verdicts, change, changes, baselines }: Record
 
 function told(check: string, verdict: Verdict): Finding[] {
   if (!("evidence" in verdict)) return [];
-  const { suspicions, quarantined = [], control }: Evidence = verdict.evidence;
+  const { suspicions, quarantined = [], skips = [], control }: Evidence = verdict.evidence;
   return [
     ...suspicions.map((text) => note("noticed", `${check}: suspicious: ${text}`)),
     ...(quarantined.length === 0 ? [] : [note("noticed", `${check}: not counted, by quarantine: ${few(quarantined)}`)]),
+    ...(skips.length === 0 ? [] : [note("noticed", `${check}: skipped, and not seen so on the base: ${few(skips)}`)]),
     ...(control === "seen" ? [note("noticed", `${check}: saw the failure that was planted as a control`)] : []),
     ...(control === "none" ? [note("noticed", `${check}: ${NO_CONTROL}`)] : []),
   ];
