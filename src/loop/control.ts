@@ -56,7 +56,7 @@ export function plantsOf({ protect: { plants = {}, scripts = {} } }: RunSpec, { 
   const known = Object.hasOwn(plants, command) ? plants[command] : undefined;
   if (known !== undefined) return known;
   const path = Object.hasOwn(scripts, command) ? scripts[command] : undefined;
-  return { scripts: path === undefined ? [] : [{ path, must: true }], others: [], runners: 1 };
+  return { scripts: path === undefined ? [] : [{ path, must: true }], others: [], runners: 1, isOpen: true };
 }
 
 const NO_TESTS = "no test file or script of the base takes a failure that is planted";

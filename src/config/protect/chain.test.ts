@@ -123,8 +123,14 @@ it.each([
   ["node --test && python3 -m unittest", 2],
   ["go test ./... && cargo test", 2],
   ["node test/a.js", 0],
-  ["for f in test/*.js; do node $f || exit 1; done", 1],
 ])("%s has %i runners", (command, runners) => expect(chain(command).runners).toBe(runners));
+
+it("a script that starts others, and a loop over files, may run tests that only they know", () => {
+  const starts = { "test/all.js": 'require("node:child_process").spawnSync("node", [file]);\n' };
+  expect(chain("node test/all.js", starts).isOpen).toBe(true);
+  expect(chain("for f in test/*.js; do node $f || exit 1; done").isOpen).toBe(true);
+  expect(chain("node test/a.js").isOpen).toBe(false);
+});
 
 it.each([
   ["make test", { Makefile: "test: prog\n\t./prog\nprog:\n\tcc -o prog a.c\n" }, ["prog"]],

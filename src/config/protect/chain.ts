@@ -43,6 +43,7 @@ export function chainOf(command: string, project: Project, judges: readonly stri
   const known = new Set(judges);
   const seen = new Set<string>();
   let runners = 0;
+  let isOpen = false;
 
   const script = (path: string, at: At): void => {
     const text = known.has(path) ? project.read(path) : undefined;
@@ -50,7 +51,7 @@ export function chainOf(command: string, project: Project, judges: readonly stri
     scripts.set(path, at.must || scripts.get(path) === true);
     const kind = kindOf(path, text);
     if (kind === "shell") shell(text, { ...at, depth: at.depth + 1 }, "file");
-    else if (STARTS_OTHERS.test(text)) runners += 1;
+    else if (STARTS_OTHERS.test(text)) isOpen = true;
   };
 
   const packageScripts = (words: readonly string[], at: At): void => {
@@ -97,8 +98,8 @@ export function chainOf(command: string, project: Project, judges: readonly stri
       const isThere = (path: string): boolean => project.read(path) !== undefined;
       // What is not there yet is made by the command itself, by a compiler say.
       if (programs.length > 0 && !programs.some(isThere)) others.add(programs[0] ?? "");
-      // A name that only the shell knows may be any of them, as a runner's tests are.
-      if ([...named.run, ...named.interpreted].some((word) => word.includes("$"))) runners += 1;
+      // A name that only the shell knows may be that of any test.
+      if ([...named.run, ...named.interpreted].some((word) => word.includes("$"))) isOpen = true;
       const there = paths.filter(isThere);
       for (const path of there) script(path, { ...at, must: at.must && there.length === 1 });
     }
@@ -127,7 +128,7 @@ export function chainOf(command: string, project: Project, judges: readonly stri
   shell(command, { places: [""], must: true, depth: 0 }, "command");
   const found = [...scripts].map(([path, must]) => ({ path, must }));
   const more = found.length > MAX_SCRIPTS ? [`${found.length - MAX_SCRIPTS} more scripts`] : [];
-  return { scripts: found.slice(0, MAX_SCRIPTS), others: [...others, ...more].slice(0, MAX_OTHERS), runners };
+  return { scripts: found.slice(0, MAX_SCRIPTS), others: [...others, ...more].slice(0, MAX_OTHERS), runners, isOpen };
 }
 
 const MAX_NAME_CHARS = 60;
