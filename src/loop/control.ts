@@ -181,7 +181,8 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     case "fail":
     case "flaky":
     case "pass":
-      return runs.change?.isMet === true || showsPlant(runs)
+      // A green base tells by itself; of one that is red the script does.
+      return showsPlant(runs) || (runs.change?.isMet === true && runs.baseline?.is !== "pass")
         ? say("not-seen", "a failure planted in the base's tests is not seen: code under test may speak for the runner")
         : say("none");
     case "unverifiable":
