@@ -65,7 +65,7 @@ const NO_TESTS = "no test file or script of the base takes a failure that is pla
 export const uncontrolled = (verdict: Verdict, { others }: PlantSpec): Verdict =>
   "evidence" in verdict ? withoutControl(verdict, others.length === 0 ? [NO_TESTS] : others.map(noPlant)) : verdict;
 
-const noPlant = (part: string): string => `${part}: it takes no failure that is planted`;
+const noPlant = (part: string): string => `no planted failure could be tried in ${part}`;
 
 function withoutControl<V extends Extract<Verdict, { evidence: unknown }>>(verdict: V, why: readonly string[]): V {
   return { ...verdict, evidence: { ...verdict.evidence, control: "none", uncontrolled: why.slice(0, MAX_NAMED) } };
