@@ -110,6 +110,8 @@ const plantSpecSchema = z.strictObject({
   others: z.array(z.string()),
   /** How many runners of tests there are: a failure is planted in the tests. */
   runners: z.int().nonnegative(),
+  /** Something in it may run tests, too: a script that starts others, a loop over files. */
+  isOpen: z.boolean(),
 });
 export type PlantSpec = z.infer<typeof plantSpecSchema>;
 

@@ -107,7 +107,9 @@ const CHAINS: Readonly<Record<string, readonly [command: string, more?: Files]>>
   "node --run": ["node --run test", scripts({ test: "node test/add.js" })],
   make: [
     "make test",
-    { Makefile: "NODE = node\ntest: one two\none:\n\t@$(NODE) test/ok.js\ntwo:\n\t$(NODE) test/add.js\n" },
+    {
+      Makefile: "NODE = node\n.PHONY: test\ntest: one two\none:\n\t@$(NODE) test/ok.js\ntwo:\n\t$(NODE) test/add.js\n",
+    },
   ],
   "a shell script": ["sh check.sh", { "check.sh": "set -e\nnode test/ok.js\nnode test/add.js\n" }],
   "a shell script that becomes it": ["sh check.sh", { "check.sh": "exec node test/add.js\n" }],
@@ -165,7 +167,11 @@ describe("where no failure can be planted", () => {
       "test/later.js",
     ],
     ["node test/ok.js && node -e 'require(\"./src/add.js\")'", {}, "node with code of its own"],
-    ["make test", { Makefile: "test: prog\n\t./prog\nprog:\n\tprintf '#!/bin/sh\\n' > prog; chmod +x prog\n" }, "prog"],
+    [
+      "make test",
+      { Makefile: ".PHONY: test\ntest: prog\n\t./prog\nprog:\n\tprintf '#!/bin/sh\\n' > prog; chmod +x prog\n" },
+      "prog",
+    ],
   ] as [string, Files, string][])("%s says so, with its name", async (command, more, part) => {
     const [said] = await controls({ command, files: { ...FILES, ...more } }, [FIX]);
     expect([said?.control, said?.suspicions]).toEqual(["none", []]);

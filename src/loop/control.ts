@@ -51,7 +51,7 @@ export function plantsOf({ protect: { plants = {}, scripts = {} } }: RunSpec, { 
   const known = Object.hasOwn(plants, command) ? plants[command] : undefined;
   if (known !== undefined) return known;
   const path = Object.hasOwn(scripts, command) ? scripts[command] : undefined;
-  return { scripts: path === undefined ? [] : [{ path, must: true }], others: [], runners: 1 };
+  return { scripts: path === undefined ? [] : [{ path, must: true }], others: [], runners: 1, isOpen: true };
 }
 
 const NO_TESTS = "no test file or script of the base takes a failure that is planted";
@@ -60,7 +60,7 @@ const NO_TESTS = "no test file or script of the base takes a failure that is pla
 export const uncontrolled = (verdict: Verdict, { others }: PlantSpec): Verdict =>
   "evidence" in verdict ? withoutControl(verdict, others.length === 0 ? [NO_TESTS] : others.map(noPlant)) : verdict;
 
-const noPlant = (part: string): string => `${part}: it takes no failure that is planted`;
+const noPlant = (part: string): string => `no planted failure could be tried in ${part}`;
 
 function withoutControl<V extends Extract<Verdict, { evidence: unknown }>>(verdict: V, why: readonly string[]): V {
   return { ...verdict, evidence: { ...verdict.evidence, control: "none", uncontrolled: why.slice(0, MAX_NAMED) } };
@@ -178,7 +178,8 @@ export function controlled(verdict: Good, runs: ControlRuns): Good {
     case "fail":
     case "flaky":
     case "pass":
-      return runs.change?.isMet === true || showsPlant(runs)
+      // A green base tells by itself; of one that is red the script does.
+      return showsPlant(runs) || (runs.change?.isMet === true && runs.baseline?.is !== "pass")
         ? say("not-seen", "a failure planted in the base's tests is not seen: code under test may speak for the runner")
         : say("none");
     case "unverifiable":

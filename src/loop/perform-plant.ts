@@ -61,12 +61,12 @@ export async function hasTests(base: string, { hands, spec }: Pick<Planting, "ha
 
 export async function withPlant(planting: Planting): Promise<Good> {
   const { hands, signal, spec, passed } = planting;
-  const { scripts, others, runners } = plantsOf(hands.run.state.spec, spec);
+  const { scripts, others, runners, isOpen } = plantsOf(hands.run.state.spec, spec);
   const parts: PartControl[] = [];
   const isOver = (): boolean => signal.aborted || parts.some(({ said }) => said.evidence.control === "not-seen");
   for (const script of scripts) if (!isOver()) parts.push(...(await inScript(planting, script)));
   // A script that starts no others is all there is to it.
-  const mayHaveTests = runners > 0 || parts.every((part) => part.isIdle);
+  const mayHaveTests = runners > 0 || isOpen || parts.every((part) => part.isIdle);
   if (mayHaveTests && !isOver()) parts.push(...(await inTests(planting, { without: scripts.map(({ path }) => path) })));
   return together(passed, parts, others);
 }

@@ -54,6 +54,7 @@ describe("scripts that a command comes down to", () => {
     ["npx vitest run && node test/a.js", ["test/a.js"]],
     ["pytest && python scripts/check.py", ["scripts/check.py"]],
     ["node build.js && node test/a.js", ["test/a.js"]],
+    ["c8 --all node test/a.js && npx cross-env CI=1 node test/b.js", ["test/a.js", "test/b.js"]],
   ])("of %s are %j", (command, scripts) => expect(found(command)).toEqual(scripts));
 
   it.each([
@@ -78,6 +79,14 @@ describe("scripts that a command comes down to", () => {
     expect(found(command, manifest(scripts))).toEqual(paths),
   );
 
+  it("may be ended by a helper of theirs", () => {
+    const tree = {
+      "test/all.js": 'const { report } = require("./helpers.js");\nreport();\n',
+      "test/helpers.js": "exports.report = () => process.exit(0);\n",
+    };
+    expect(found("node test/all.js", tree)).toEqual(["test/all.js?"]);
+  });
+
   it("are found in the package that npm is sent to", () => {
     const tree = { "pkg/package.json": '{"name":"pkg","scripts":{"test":"node test/a.js"}}' };
     expect(found("npm --prefix pkg test", tree)).toEqual(["pkg/test/a.js"]);
@@ -88,14 +97,20 @@ describe("scripts that a command comes down to", () => {
   it.each([
     [
       "make test",
-      "test: one two\none:\n\t@node test/a.js\ntwo:\n\tpython3 scripts/check.py\n",
+      ".PHONY: test\ntest: one two\none:\n\t@node test/a.js\ntwo:\n\tpython3 scripts/check.py\n",
       ["test/a.js", "scripts/check.py"],
     ],
     ["make", ".PHONY: test\ntest:\n\tnode test/a.js\nother:\n\tnode test/b.js\n", ["test/a.js"]],
-    ["make test", "N := node\ntest: ; $(N) test/a.js && cd pkg && $(N) test/a.js\n", ["test/a.js", "pkg/test/a.js"]],
-    ["make test", "test:\n\t-node test/a.js\n\tnode \\\n\t  test/b.js\n", ["test/a.js?", "test/b.js"]],
+    [
+      "make test",
+      ".PHONY: test\nN := node\ntest: ; $(N) test/a.js && cd pkg && $(N) test/a.js\n",
+      ["test/a.js", "pkg/test/a.js"],
+    ],
+    ["make unit", "unit:\n\t-node test/a.js\n\tnode \\\n\t  test/b.js\n", ["test/a.js?", "test/b.js"]],
     ["make -k test", "test:\n\tnode test/a.js\n", ["test/a.js?"]],
-    ["make test", "test:\n\t$(MAKE) -C pkg unit\n", ["pkg/test/a.js"]],
+    ["make all", "all:\n\t$(MAKE) -C pkg unit\n", ["pkg/test/a.js"]],
+    // There is a folder of that name: it is up to date, and nothing is run.
+    ["make test", "test:\n\tnode test/a.js\n", ["test/a.js?"]],
   ])("of %s by a Makefile are found by its targets", (command, makefile, paths) =>
     expect(found(command, { Makefile: makefile, "pkg/Makefile": "unit:\n\tnode test/a.js\n" })).toEqual(paths),
   );
@@ -123,8 +138,14 @@ it.each([
   ["node --test && python3 -m unittest", 2],
   ["go test ./... && cargo test", 2],
   ["node test/a.js", 0],
-  ["for f in test/*.js; do node $f || exit 1; done", 1],
 ])("%s has %i runners", (command, runners) => expect(chain(command).runners).toBe(runners));
+
+it("a script that starts others, and a loop over files, may run tests that only they know", () => {
+  const starts = { "test/all.js": 'require("node:child_process").spawnSync("node", [file]);\n' };
+  expect(chain("node test/all.js", starts).isOpen).toBe(true);
+  expect(chain("for f in test/*.js; do node $f || exit 1; done").isOpen).toBe(true);
+  expect(chain("node test/a.js").isOpen).toBe(false);
+});
 
 it.each([
   ["make test", { Makefile: "test: prog\n\t./prog\nprog:\n\tcc -o prog a.c\n" }, ["prog"]],

@@ -5,7 +5,7 @@
 import { join } from "node:path/posix";
 import type { PlantSpec } from "../../spec.ts";
 import { inside, MAKEFILES, moved, scriptCalls, scriptsIn, type Project } from "./commands.ts";
-import { kindOf } from "./imports.ts";
+import { importsOf, kindOf } from "./imports.ts";
 import { recipesOf } from "./make-words.ts";
 import { namedBy, programIn } from "./run-words.ts";
 import { fatesOf } from "./shell-fate.ts";
@@ -28,6 +28,11 @@ const INTERPRETER = /^(node|deno|bun|tsx|ts-node|python[\d.]*|pypy3?|ruby|perl|p
 /** A script that starts others may be a runner of its own making. */
 const STARTS_OTHERS = /\b(child_process|worker_threads|execa|subprocess|multiprocessing)\b/;
 
+const EXITS = /\bprocess\s*\.\s*exit\b|\b(?:sys\.exit|os\._exit|SystemExit)\b/;
+/** They start what follows, with options and variables of their own. */
+const AROUND = /^(?:c8|nyc|cross-env|cross-env-shell|env-cmd)$/;
+const IGNORES_HOOKS = /^\s*ignore-scripts\s*=\s*true/m;
+
 interface At {
   /** Folders it may run in; "" is the top. */
   places: readonly string[];
@@ -43,14 +48,18 @@ export function chainOf(command: string, project: Project, judges: readonly stri
   const known = new Set(judges);
   const seen = new Set<string>();
   let runners = 0;
+  let isOpen = false;
 
   const script = (path: string, at: At): void => {
     const text = known.has(path) ? project.read(path) : undefined;
     if (text === undefined) return;
-    scripts.set(path, at.must || scripts.get(path) === true);
     const kind = kindOf(path, text);
+    // A helper that ends it for it: then its own end may never be come to.
+    const helpers = importsOf(path, { text, kind }).map((one) => (known.has(one.path) ? project.read(one.path) : ""));
+    const must = at.must && !helpers.some((helper) => EXITS.test(helper ?? ""));
+    scripts.set(path, must || scripts.get(path) === true);
     if (kind === "shell") shell(text, { ...at, depth: at.depth + 1 }, "file");
-    else if (STARTS_OTHERS.test(text)) runners += 1;
+    else if (STARTS_OTHERS.test(text)) isOpen = true;
   };
 
   const packageScripts = (words: readonly string[], at: At): void => {
@@ -62,7 +71,8 @@ export function chainOf(command: string, project: Project, judges: readonly stri
         for (const one of hooked) {
           const line = Object.hasOwn(all, one) ? all[one] : undefined;
           // Of the others some run what stands before and after, and some do not.
-          const must = at.must && !isElsewhere && (one === name || manager === "npm");
+          const isHooked = manager === "npm" && !IGNORES_HOOKS.test(project.read(".npmrc") ?? "");
+          const must = at.must && !isElsewhere && (one === name || isHooked);
           if (typeof line === "string") shell(line, { places: [folder], must, depth: at.depth + 1 }, "command");
         }
       }
@@ -75,11 +85,14 @@ export function chainOf(command: string, project: Project, judges: readonly stri
     const files = [...opened, ...MAKEFILES].flatMap((name) => inside(name, places));
     const text = files.map((path) => project.read(path)).find((one) => one !== undefined);
     if (text === undefined) return;
-    for (const { line, isSure } of recipesOf(text, words.slice(1)))
+    // What is there already may be up to date.
+    const isNever = (target: string): boolean => !/[/.]/.test(target) && !project.names.has(target);
+    for (const { line, isSure } of recipesOf(text, words.slice(1), isNever))
       shell(line, { places, must: at.must && isSure, depth: at.depth + 1 }, "command");
   };
 
-  const simple = (given: readonly string[], input: string | undefined, at: At): readonly string[] => {
+  const simple = (all: readonly string[], input: string | undefined, at: At): readonly string[] => {
+    const given = within(programIn(all));
     const words = programIn(given);
     const [first = ""] = words;
     const program = first.slice(first.lastIndexOf("/") + 1);
@@ -97,8 +110,8 @@ export function chainOf(command: string, project: Project, judges: readonly stri
       const isThere = (path: string): boolean => project.read(path) !== undefined;
       // What is not there yet is made by the command itself, by a compiler say.
       if (programs.length > 0 && !programs.some(isThere)) others.add(programs[0] ?? "");
-      // A name that only the shell knows may be any of them, as a runner's tests are.
-      if ([...named.run, ...named.interpreted].some((word) => word.includes("$"))) runners += 1;
+      // A name that only the shell knows may be that of any test.
+      if ([...named.run, ...named.interpreted].some((word) => word.includes("$"))) isOpen = true;
       const there = paths.filter(isThere);
       for (const path of there) script(path, { ...at, must: at.must && there.length === 1 });
     }
@@ -127,10 +140,17 @@ export function chainOf(command: string, project: Project, judges: readonly stri
   shell(command, { places: [""], must: true, depth: 0 }, "command");
   const found = [...scripts].map(([path, must]) => ({ path, must }));
   const more = found.length > MAX_SCRIPTS ? [`${found.length - MAX_SCRIPTS} more scripts`] : [];
-  return { scripts: found.slice(0, MAX_SCRIPTS), others: [...others, ...more].slice(0, MAX_OTHERS), runners };
+  return { scripts: found.slice(0, MAX_SCRIPTS), others: [...others, ...more].slice(0, MAX_OTHERS), runners, isOpen };
 }
 
 const MAX_NAME_CHARS = 60;
+
+/** `c8 --all node test.js`, `cross-env CI=1 node test.js`. */
+function within(words: readonly string[]): readonly string[] {
+  if (!AROUND.test(words[0] ?? "")) return words;
+  const start = words.findIndex((word, nth) => nth > 0 && !/^-|=/.test(word));
+  return start === -1 ? [] : within(programIn(words.slice(start)));
+}
 
 /** `node -e …`, `python -`, `python <<EOF`. */
 function isInline([, ...rest]: readonly string[]): boolean {

@@ -11,8 +11,12 @@ const RULE = /^([^\t#=:][^#=:]*):(?!=)([^=#;]*)(?:;(.*))?/;
 /** With these a failure may be passed over. */
 const LENIENT = /^-\w*[ik]|^--(ignore-errors|keep-going)$/;
 
-/** Lines in their order, each a shell of its own; `isSure`: its failure is make's. */
-export function recipesOf(makefile: string, words: readonly string[]): { line: string; isSure: boolean }[] {
+/** Lines in their order, each a shell of its own; `isSure`: they are run, and a failure is make's. `isNever`: no such file. */
+export function recipesOf(
+  makefile: string,
+  words: readonly string[],
+  isNever: (target: string) => boolean,
+): { line: string; isSure: boolean }[] {
   const { rules, variables } = read(makefile);
   const plain = words.filter((word, at) => !/^-|=/.test(word) && !/^-[Cf]$/.test(words[at - 1] ?? ""));
   const first = [...rules.keys()].find((name) => !name.startsWith("."));
@@ -23,9 +27,10 @@ export function recipesOf(makefile: string, words: readonly string[]): { line: s
     const rule = rules.get(target);
     if (rule === undefined || done.has(target)) return [];
     done.add(target);
+    const isRun = rules.get(".PHONY")?.before.includes(target) === true || isNever(target);
     const own = rule.lines.map((text) => {
       const [, marks = "", line = ""] = /^\s*([@+-]*)\s*(.*)$/s.exec(expanded(text, variables)) ?? [];
-      return { line, isSure: isStrict && !marks.includes("-") };
+      return { line, isSure: isStrict && isRun && !marks.includes("-") };
     });
     return [...rule.before.flatMap(linesOf), ...own];
   };
