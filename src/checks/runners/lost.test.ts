@@ -60,7 +60,6 @@ const jest = (command: string, files: Record<string, string> = JEST): Case => ({
 
 const LOST: Record<string, Case> = {
   "a script that sets NODE_OPTIONS": jest("npm test", scripts(JEST, `NODE_OPTIONS=${ESM} jest`)),
-  "the check itself, that sets it": jest(`NODE_OPTIONS=${ESM} npx jest`),
   "a value in quotes": jest(`NODE_OPTIONS="${ESM} --no-warnings" jest`),
   export: jest(`export NODE_OPTIONS=${ESM}; jest`),
   env: jest(`env NODE_OPTIONS=${ESM} jest`),
