@@ -60,9 +60,11 @@ function concluded(passed: Good, ended: Proof["ended"]): Verdict {
     ended.flatMap(({ part, verdict }) => (part.is === "repetition" ? [verdict] : [])),
   );
   const planted = ended.find(({ part }) => part.is === "control")?.verdict;
-  if ((again.is !== "pass" && again.is !== "fail") || planted === undefined || !("evidence" in planted)) return again;
-  const { control, suspicions } = planted.evidence;
-  return { ...again, evidence: { ...again.evidence, ...(control === undefined ? {} : { control }), suspicions } };
+  if ((again.is !== "pass" && again.is !== "fail") || planted === undefined) return again;
+  if (!("evidence" in planted)) return planted;
+  const { control = "none", uncontrolled, suspicions } = planted.evidence;
+  const why = uncontrolled === undefined ? {} : { uncontrolled };
+  return { ...again, evidence: { ...again.evidence, control, ...why, suspicions } };
 }
 
 const nothing = (): Proof => ({ open: [], ended: [] });

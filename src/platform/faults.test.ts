@@ -9,5 +9,5 @@ it("is met at its number, also by who gets over it", async () => {
   expect(() => fault("append")).toThrow(/^EIO: injected at append 2$/);
   fault("append");
   expect(faultMet()).toBe(true);
-  expect(pointsPassed()).toEqual({ append: 3, spawn: 0, rename: 1 });
+  expect(pointsPassed()).toEqual({ append: 3, spawn: 0, rename: 1, judge: 0 });
 });
