@@ -92,6 +92,9 @@ describe("scripts that a command comes down to", () => {
     expect(found("npm --prefix pkg test", tree)).toEqual(["pkg/test/a.js"]);
     expect(found("cd pkg && npm test", tree)).toEqual(["pkg/test/a.js"]);
     expect(found("npm test --workspaces", tree)).toEqual(["pkg/test/a.js?"]);
+    const whole = { ...tree, "package.json": '{"workspaces":["pk*"]}' };
+    expect(found("npm test --workspaces", whole)).toEqual(["pkg/test/a.js"]);
+    expect(found("npm test -w other", whole)).toEqual(["pkg/test/a.js?"]);
   });
 
   it.each([

@@ -2,8 +2,9 @@
  * The scripts of the repository that a command comes down to, one after the other: through `&&`, `cd`, `bash -c`, make,
  * package scripts and shell scripts. A failure is planted in each of them before a run ends. Read once from the base. Pure.
  */
-import { join } from "node:path/posix";
+import { dirname, join, normalize } from "node:path/posix";
 import type { PlantSpec } from "../../spec.ts";
+import { globMatcher } from "../../platform/glob.ts";
 import { inside, MAKEFILES, moved, scriptCalls, scriptsIn, type Project } from "./commands.ts";
 import { importsOf, kindOf } from "./imports.ts";
 import { recipesOf } from "./make-words.ts";
@@ -63,7 +64,10 @@ export function chainOf(command: string, project: Project, judges: readonly stri
   };
 
   const packageScripts = (words: readonly string[], at: At): void => {
-    for (const { name, manager, isElsewhere } of scriptCalls(words)) {
+    const isMeant = globMatcher(workspacesIn(project.read("package.json") ?? "{}"));
+    // A pattern also means what is below: packages inside a workspace are none.
+    const isWorkspace = (folder: string): boolean => isMeant(folder) && !isMeant(dirname(folder));
+    for (const { name, manager, isElsewhere, isInEvery } of scriptCalls(words)) {
       const own = at.places.map((folder) => ({ folder, text: project.read(join(folder, "package.json")) ?? "{}" }));
       const hooked = manager === "node" ? [name] : [`pre${name}`, name, `post${name}`];
       for (const { folder, text } of isElsewhere ? [...own, ...project.manifests] : own) {
@@ -72,7 +76,8 @@ export function chainOf(command: string, project: Project, judges: readonly stri
           const line = Object.hasOwn(all, one) ? all[one] : undefined;
           // Of the others some run what stands before and after, and some do not.
           const isHooked = manager === "npm" && !IGNORES_HOOKS.test(project.read(".npmrc") ?? "");
-          const must = at.must && !isElsewhere && (one === name || isHooked);
+          const isRun = !isElsewhere || (isInEvery && manager === "npm" && isWorkspace(folder));
+          const must = at.must && isRun && (one === name || isHooked);
           if (typeof line === "string") shell(line, { places: [folder], must, depth: at.depth + 1 }, "command");
         }
       }
@@ -144,6 +149,17 @@ export function chainOf(command: string, project: Project, judges: readonly stri
 }
 
 const MAX_NAME_CHARS = 60;
+
+/** Folders of a package's workspaces, as globs; none where some are taken out again. */
+function workspacesIn(manifest: string): string[] {
+  try {
+    const { workspaces } = (JSON.parse(manifest) ?? {}) as { workspaces?: unknown };
+    const globs = Array.isArray(workspaces) ? workspaces.filter((one) => typeof one === "string") : [];
+    return globs.some((glob) => glob.startsWith("!")) ? [] : globs.map((glob) => normalize(glob).replace(/\/+$/, ""));
+  } catch {
+    return [];
+  }
+}
 
 /** `c8 --all node test.js`, `cross-env CI=1 node test.js`. */
 function within(words: readonly string[]): readonly string[] {

@@ -39,6 +39,7 @@ const MANAGER =
   /(?:^|[\s;&|("'])(?:(?<manager>npm|pnpm|yarn|bun)\s+(?:-[\w-]+(?:=\S+)?\s+)*(?:run-script\s+|run\s+)?(?:-[\w-]+\s+)*|node\s+(?:-[\w-]+(?:=\S+)?\s+)*?--run[ =])(?<name>[\w:.@/-]+)/g;
 const ELSEWHERE = /\s(?:--prefix|-C|--dir|--cwd|-w|--workspace|-F|--filter)[ =]\S+/g;
 const WORKSPACES = /\s(?:-w|--workspaces?|-ws|-F|--filter|-r|--recursive)(?=[ =]|$)/;
+const EVERY_WORKSPACE = /\s(?:--workspaces|-ws)(?=\s|$)/;
 const SHORT: Readonly<Record<string, string>> = { t: "test", tst: "test" };
 const INTERPRETED =
   /\b(?:node|deno run|bun|tsx|ts-node|python[\d.]*|ruby|perl|php)\s+(?:-[\w-]+(?:=\S+)?\s+)*((?:\.\/)?[\w./@-]+\.\w+)/g;
@@ -204,10 +205,13 @@ export function scriptsIn(manifest: string): Record<string, unknown> {
 const scriptNames = (text: string): string[] => callsIn(text).map(({ name }) => name);
 
 /** Package scripts that a simple command runs, and by what; `isElsewhere`: of packages that it chooses itself. */
-export const scriptCalls = (words: readonly string[]) =>
-  callsIn(words.join(" "))
+export const scriptCalls = (words: readonly string[]) => {
+  const line = words.join(" ");
+  const where = { isElsewhere: WORKSPACES.test(line), isInEvery: EVERY_WORKSPACE.test(line) };
+  return callsIn(line)
     .filter(({ index }) => index === 0)
-    .map((call) => ({ ...call, isElsewhere: WORKSPACES.test(words.join(" ")) }));
+    .map((call) => ({ ...call, ...where }));
+};
 
 function callsIn(text: string): { name: string; manager: string; index: number }[] {
   return [...text.replaceAll(ELSEWHERE, "").matchAll(MANAGER)].map(({ groups, index }) => {
