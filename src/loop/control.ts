@@ -3,7 +3,7 @@
  * may say what it was made to say, by code under test that ends it early or writes its report. It says nothing of a
  * check that does not see the plant on the base either. Pure.
  */
-import type { Failure, Verdict } from "../events.ts";
+import type { Evidence, Failure, Verdict } from "../events.ts";
 import type { Planted } from "../ports.ts";
 import type { CheckSpec, PlantSpec, RunSpec, VerdictSpec } from "../spec.ts";
 import { isLeft } from "./pre-existing.ts";
@@ -46,6 +46,10 @@ export const isPlantDue = (state: RunState, check: CheckSpec, { evidence }: Good
 /** Of a check with `control: none`, in words for people. */
 export const NO_CONTROL = "no planted failure could be tried";
 
+/** The same with the parts of the command that took none, where they are known. */
+export const noControlWords = ({ uncontrolled = [] }: Pick<Evidence, "uncontrolled">): string =>
+  [NO_CONTROL, ...(uncontrolled.length === 0 ? [] : [uncontrolled.join("; ")])].join(": ");
+
 /** What a command comes down to. Of an older run one script is known at most, and that there may be runners. */
 export function plantsOf({ protect: { plants = {}, scripts = {} } }: RunSpec, { command }: CheckSpec): PlantSpec {
   const known = Object.hasOwn(plants, command) ? plants[command] : undefined;
@@ -60,7 +64,7 @@ const NO_TESTS = "no test file or script of the base takes a failure that is pla
 export const uncontrolled = (verdict: Verdict, { others }: PlantSpec): Verdict =>
   "evidence" in verdict ? withoutControl(verdict, others.length === 0 ? [NO_TESTS] : others.map(noPlant)) : verdict;
 
-const noPlant = (part: string): string => `no planted failure could be tried in ${part}`;
+const noPlant = (part: string): string => `none in ${part}`;
 
 function withoutControl<V extends Extract<Verdict, { evidence: unknown }>>(verdict: V, why: readonly string[]): V {
   return { ...verdict, evidence: { ...verdict.evidence, control: "none", uncontrolled: why.slice(0, MAX_NAMED) } };

@@ -1,6 +1,6 @@
 /** One iteration as text, by section: prompt, verdicts, decision, or all in short. Pure. */
 import type { Evidence, FactOf, Verdict } from "../../events.ts";
-import { NO_CONTROL } from "../../loop/control.ts";
+import { noControlWords } from "../../loop/control.ts";
 import type { Manifest } from "../../loop/prompt.ts";
 import {
   claimWords,
@@ -100,7 +100,7 @@ function evidenceText(verdict: Verdict): string {
       ["duration", duration(durationMs)],
       ...(tests === undefined ? [] : [["tests", testWords(tests)]]),
       ...(runs === undefined ? [] : [["runs", String(runs)]]),
-      ...(control === undefined ? [] : [["planted failure", CONTROL[control]]]),
+      ...(control === undefined ? [] : [["planted failure", controlWords(verdict.evidence)]]),
       ["judged tree", tree],
       ["log", log === null ? "none" : `${counted(logBytes, "byte")}, sha-256 ${log}`],
       ["isolation", short(isolation)],
@@ -109,11 +109,17 @@ function evidenceText(verdict: Verdict): string {
   );
 }
 
-const CONTROL: Record<NonNullable<Evidence["control"]>, string> = {
-  seen: "seen",
-  "not-seen": "not seen",
-  none: NO_CONTROL,
-};
+function controlWords(evidence: Evidence): string {
+  switch (evidence.control) {
+    case "seen":
+      return "seen";
+    case "not-seen":
+      return "not seen";
+    case "none":
+    case undefined:
+      return short(noControlWords(evidence));
+  }
+}
 
 function testWords(tests: NonNullable<Evidence["tests"]> | null): string {
   if (tests === null) return "no report: only the exit code speaks";

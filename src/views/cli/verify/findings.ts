@@ -2,7 +2,7 @@
 import type { Environment } from "../../../compose.ts";
 import { TerminalError, UsageError } from "../../../errors.ts";
 import type { Evidence, Fact, PathChange, Verdict } from "../../../events.ts";
-import { NO_CONTROL } from "../../../loop/control.ts";
+import { noControlWords } from "../../../loop/control.ts";
 import { MAIN_LANE } from "../../../loop/state.ts";
 import type { Blobs } from "../../../ports.ts";
 import { VERSION } from "../../../version.ts";
@@ -186,7 +186,7 @@ function told(check: string, verdict: Verdict): Finding[] {
     ...(quarantined.length === 0 ? [] : [note("noticed", `${check}: not counted, by quarantine: ${few(quarantined)}`)]),
     ...(skips.length === 0 ? [] : [note("noticed", `${check}: skipped, and not seen so on the base: ${few(skips)}`)]),
     ...(control === "seen" ? [note("noticed", `${check}: saw the failure that was planted as a control`)] : []),
-    ...(control === "none" ? [note("noticed", `${check}: ${NO_CONTROL}`)] : []),
+    ...(control === "none" ? [note("noticed", `${check}: ${noControlWords(verdict.evidence)}`)] : []),
   ];
 }
 
