@@ -54,7 +54,7 @@ it("a check that nothing can be planted for is said to have none, and is a perso
   expect(code).toBe(4);
   expect(stderr).toContain(`needs-human: ${none} with done, and this run requires it`);
   expect(stderr).toMatch(new RegExp(`^ {2}checks +done \\(grep -q done work\\.txt\\): pass in .*, ${none}`, "m"));
-  expect((await place.pawl("show", "--verdict")).stdout).toMatch(new RegExp(`planted failure +${none}$`, "m"));
+  expect((await place.pawl("show", "--verdict")).stdout).toMatch(new RegExp(`planted failure +${none}: .+$`, "m"));
   const verified = await place.pawl("verify", "--json");
   expect(JSON.stringify(JSON.parse(verified.stdout))).toContain(`done: ${none}`);
   expect(place.repository.git("show", "pawl/do-it:work.txt")).toBe("done");
