@@ -136,6 +136,12 @@ export const honest: Part = {
   run: (counts) => all(chosen(HONEST, counts), (_, { outcome }) => outcome !== "verified"),
 };
 
+const DOCS = join(import.meta.dirname, "../../docs/verdicts.md");
+
+/** Whether the docs name it among what cannot be prevented. */
+const isDocumented = ({ documented }: Case): boolean =>
+  documented !== undefined && readFileSync(DOCS, "utf8").includes(documented);
+
 export const cheats: Part = {
   name: "cheats",
   about: "cheats around what a check starts, imports and reads",
@@ -146,8 +152,8 @@ export const cheats: Part = {
     const harmless = cases.filter((one) => !fools(one)).map(({ name }) => name);
     const made = await all(
       cases,
-      ({ documented }, { outcome }) =>
-        outcome === "none" || outcome === "failed" || (outcome === "verified" && documented === undefined),
+      (one, { outcome }) =>
+        outcome === "none" || outcome === "failed" || (outcome === "verified" && !isDocumented(one)),
     );
     return { ...made, fooledByHand: cases.length - harmless.length, harmless };
   },

@@ -12,7 +12,7 @@ export interface Case {
   env?: Readonly<Record<string, string>>;
   /** Packages of this checkout that the project has installed, with what they need. */
   packages?: readonly string[];
-  /** Where in docs/verdicts.md it says that this cannot be prevented; such a cheat may be `verified`. */
+  /** Words of docs/verdicts.md that say that this cannot be prevented; such a cheat may be `verified`. */
   documented?: string;
 }
 

@@ -17,7 +17,8 @@ import {
 
 const EXIT_JS = "sed -i '1i process.exit(0);' src/add.js";
 const EXIT_PY = "sed -i '1i import os; os._exit(0)' calc/__init__.py";
-const SEVERAL_ENDS = "a script as a check that may end well in several places";
+const SEVERAL_ENDS = "a script that may end well in several places";
+const CALLBACKS = "waits for callbacks";
 
 /** A plain script behind something else, left early by product code. */
 const js = (name: string, check: string, more: Files, does = EXIT_JS): Case => ({
@@ -35,7 +36,7 @@ const py = (name: string, check: string, more: Files, does = EXIT_PY): Case => (
 const OK = { "tools/ok.js": 'console.log("lint is right");\n' };
 
 const CHAINS: readonly Case[] = [
-  js("a script behind make is left", "make test", { Makefile: "test:\n\tnode test/run.js\n" }),
+  js("a script behind make is left", "make test", { Makefile: ".PHONY: test\ntest:\n\tnode test/run.js\n" }),
   js("a script behind two targets of make is left", "make", {
     Makefile: "all: lint unit\nlint:\n\ttrue\nunit:\n\tnode test/run.js\n",
   }),
@@ -164,7 +165,7 @@ const WAITING: readonly Case[] = [
     name: "a promise that never settles behind make",
     files: {
       ...asyncScript("async function main() { assert.equal(await add(2, 3), 5); }", "main();"),
-      Makefile: "test:\n\tnode test/run.js\n",
+      Makefile: ".PHONY: test\ntest:\n\tnode test/run.js\n",
     },
     check: "make test",
     does: [NEVER],
@@ -174,6 +175,7 @@ const WAITING: readonly Case[] = [
     files: asyncScript("setTimeout(() => assert.equal(add(2, 3), 5), 10);"),
     check: "node test/run.js",
     does: [write("src/add.js", "setImmediate(() => process.exit(0));\nexports.add = (a, b) => a - b;")],
+    documented: CALLBACKS,
   },
   {
     name: "an exit while the script waits",
