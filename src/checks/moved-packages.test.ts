@@ -4,7 +4,7 @@ import { movedPackages } from "./moved-packages.ts";
 const moved = (path: string, before: string, after: string): string[] => movedPackages(path, { before, after });
 const lock = (packages: Record<string, unknown>, more = {}): string => JSON.stringify({ packages, ...more });
 const registry = (name: string, version = "1.0.0"): string =>
-  `https://registry.npmjs.org/${name}/-/${name}-${version}.tgz`;
+  `https://packages.example.invalid/${name}/-/${name}-${version}.tgz`;
 
 const NPM = lock({ "node_modules/chai": { version: "5.0.0", resolved: registry("chai", "5.0.0") } });
 const PNPM = "importers:\n\n  .:\n    devDependencies:\n      chai:\n        specifier: ^5\n        version: 5.1.0\n";
